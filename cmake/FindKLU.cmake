@@ -1,0 +1,13 @@
+# Debian's libsuitesparse-dev ships no CMake package for KLU. Defines KLU::KLU.
+find_path(KLU_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse)
+find_library(KLU_LIBRARY klu)
+find_library(SUITESPARSECONFIG_LIBRARY suitesparseconfig)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(KLU REQUIRED_VARS KLU_LIBRARY KLU_INCLUDE_DIR SUITESPARSECONFIG_LIBRARY)
+if(KLU_FOUND AND NOT TARGET KLU::KLU)
+  add_library(KLU::KLU UNKNOWN IMPORTED)
+  set_target_properties(KLU::KLU PROPERTIES IMPORTED_LOCATION "${KLU_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${KLU_INCLUDE_DIR}"
+    INTERFACE_LINK_LIBRARIES "${SUITESPARSECONFIG_LIBRARY}")
+endif()
+mark_as_advanced(KLU_INCLUDE_DIR KLU_LIBRARY SUITESPARSECONFIG_LIBRARY)

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulate/trajectory.h"
+
+namespace saltus {
+
+struct Statistics {
+  std::size_t steps = 0;     // accepted
+  std::size_t rejected = 0;  // by the error test or Newton
+  std::size_t residuals = 0;
+  std::size_t jacobians = 0;
+  std::size_t factorizations = 0;
+  std::size_t newton_iterations = 0;
+  std::size_t events = 0;
+  double translate_seconds = 0.0;
+  double analyse_seconds = 0.0;
+  double integrate_seconds = 0.0;
+  double wall_seconds = 0.0;
+
+  Statistics& operator+=(const Statistics& other);
+};
+
+// One hop of an event. Kinds in order of precedence: zeno, sliding-entry, sliding-exit,
+// instantaneous, jump, switch, tie, time, grazing, discrete. `tags` lists all that apply.
+struct Event {
+  double time = 0.0;
+  std::string kind;
+  std::vector<std::string> tags;
+  std::string ontology;  // MO's class: "mythical", "pinnacle", "continuous" ...; JSON field "class"
+  std::string from;
+  std::string to;
+  std::vector<std::string> causes;                             // the guards, readable
+  std::map<std::string, std::pair<double, double>> jumps;      // variable: before, after
+  std::map<std::string, double> impulses;
+  std::map<std::string, std::pair<double, double>> discrete;   // variable: before, after
+  int iterations = 1;
+};
+
+struct ModeReport {
+  std::string name;
+  std::vector<std::string> conditions;
+  std::size_t unknowns = 0;
+  int mu = 0;
+  int d = 0;
+  int a = 0;
+  int v = 0;
+  int u = 0;
+  std::size_t visits = 0;
+  double seconds = 0.0;  // wall time spent in it
+  Statistics statistics;
+};
+
+enum class StopReason {
+  kStopTime,
+  kTerminated,       // a guard without successor
+  kInterrupted,      // should_stop
+  kStepSizeTooSmall,
+  kNewtonFailed,
+  kSingular,
+  kNotFinite,
+  kInconsistent,     // no consistent point after an event or at the start
+  kEventStorm,       // a guard that never clears, or too many events
+  kLimit,            // max_steps, max_events, max_seconds
+  kOutputFailed,     // the sink could not store a point
+};
+const char* to_string(StopReason reason);
+
+struct SimulateResult {
+  std::string model;
+  std::string method;
+  std::string formulation;
+  double tolerance = 0.0;
+  StopReason reason = StopReason::kStopTime;
+  std::string message;  // one sentence: what happened, at which time, in which mode, which equation
+  double time = 0.0;    // reached
+  std::map<std::string, double> final;  // every variable, held ones too
+  std::vector<Event> events;
+  std::vector<ModeReport> modes;        // visited, in order of first visit
+  std::vector<std::string> warnings;
+  std::map<std::string, std::map<std::string, double>> sensitivities;
+  Statistics statistics;
+  Trajectory trajectory;
+
+  // Reached the stop time, or the model ended the run.
+  bool completed() const {
+    return reason == StopReason::kStopTime || reason == StopReason::kTerminated;
+  }
+};
+
+}  // namespace saltus

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/id.h"
+
+namespace saltus {
+
+// What is known of one result column.
+struct SignalInfo {
+  std::string name;  // as in the source: "h", "der(h)"
+  std::string unit;
+  std::string description;
+};
+
+// Stored points of a run: every signal of the system at every stored time; variables that are not
+// unknowns of the active mode hold their last value. At an event there are two points with the same
+// time: the left limit (t-) and the right limit (t+), one more a hop if several happen at one instant.
+struct Trajectory {
+  std::vector<SignalInfo> signals;      // without time
+  std::vector<SignalInfo> parameters;   // constant columns
+  std::vector<double> parameter_values;
+  std::vector<std::string> mode_names;  // by ModeId
+
+  std::vector<double> time;
+  std::vector<ModeId> mode;             // active mode at each point
+  std::vector<double> values;           // point-major: values[point * signals.size() + signal]
+
+  std::size_t size() const { return time.size(); }
+  double value(std::size_t point, std::size_t signal) const {
+    return values[point * signals.size() + signal];
+  }
+  // Index of the named signal; throws Error that suggests the nearest name.
+  std::size_t find(const std::string& name) const;
+  // All stored values of one signal.
+  std::vector<double> column(const std::string& name) const;
+};
+
+// Receives the points of a run as they are made: the one seam for result storage.
+class ResultSink {
+ public:
+  virtual ~ResultSink() = default;
+  // `values` has one entry a signal.
+  virtual void store(double time, ModeId mode, const double* values) = 0;
+};
+
+}  // namespace saltus
