@@ -1,0 +1,45 @@
+#pragma once
+
+#include <complex>
+#include <memory>
+
+#include "linalg/pattern.h"
+
+namespace saltus {
+
+enum class Storage { kAutomatic, kDense, kSparse };
+
+// LU factorization of square matrices that share one pattern, real or complex: dense (Eigen) for
+// small or full systems, KLU otherwise. All memory is taken at construction and at the first
+// factor(); later calls do not allocate unless KLU has to choose new pivots.
+template <class Scalar>
+class LinearSolver {
+ public:
+  explicit LinearSolver(const Pattern& pattern, Storage storage = Storage::kAutomatic);
+  ~LinearSolver();
+  LinearSolver(LinearSolver&&) noexcept;
+  LinearSolver& operator=(LinearSolver&&) noexcept;
+
+  // values[k] is the k-th nonzero of the pattern. False if the matrix is singular to working
+  // precision or holds a NaN.
+  bool factor(const Scalar* values);
+
+  // Solves A x = b in place. Pre: the last factor() returned true.
+  void solve(Scalar* b) const;
+
+  // After factor() returned false: a column that depends on others (the first without a pivot), or
+  // -1 if the cause is a NaN.
+  int dependent_column() const;
+
+  // Estimate of the reciprocal condition of the last factored matrix, from its pivots (cheap).
+  double pivot_ratio() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+extern template class LinearSolver<double>;
+extern template class LinearSolver<std::complex<double>>;
+
+}  // namespace saltus
