@@ -1,0 +1,49 @@
+# Short names for what is done often; CMake and its presets do the work.
+.DEFAULT_GOAL := help
+.PHONY: help run build test bench format lint clean setup setup-dev
+
+RELEASE := build/release
+SALTUS := $(RELEASE)/saltus
+EXAMPLE := ball
+JOBS ?= 2
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cc')
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build  ## install what is missing, build, simulate an example and write its report
+	@mkdir -p results
+	@$(SALTUS) simulate $(EXAMPLE) --output results --report results/$(EXAMPLE).html
+	@echo "The report is results/$(EXAMPLE).html"
+
+build: $(RELEASE)/build.ninja  ## build the program: build/release/saltus
+	@cmake --build --preset release -j $(JOBS) --target saltus
+
+test: $(RELEASE)/build.ninja  ## build everything and run all tests
+	@cmake --build --preset release -j $(JOBS)
+	@ctest --preset release -j $(JOBS)
+
+bench: $(RELEASE)/build.ninja | setup-dev  ## run the benchmarks; results in results/benchmarks
+	@cmake --build --preset release -j $(JOBS)
+	@scripts/bench $(RELEASE)/benchmarks results/benchmarks
+
+format:  ## lay out all sources with clang-format
+	@scripts/setup --dev
+	@clang-format -i $(SOURCES)
+
+lint: $(RELEASE)/build.ninja | setup-dev  ## look for defects with clang-tidy
+	@scripts/lint $(RELEASE) $(JOBS)
+
+clean:  ## remove what was built and simulated
+	@rm -rf build results
+
+setup:
+	@scripts/setup
+
+setup-dev:
+	@scripts/setup --dev
+
+# Ninja itself configures again when a CMakeLists.txt or the set of sources changes.
+$(RELEASE)/build.ninja: CMakePresets.json | setup
+	@cmake --preset release
+	@touch $@
