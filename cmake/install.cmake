@@ -1,0 +1,34 @@
+# What `cmake --install` puts where, and the package that `find_package(saltus)` finds:
+# target saltus::saltus, headers under include/saltus/<room>/.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/saltus)
+
+# All rooms in one name. The program is called saltus too, hence the other name inside the build.
+add_library(saltus_all INTERFACE)
+add_library(saltus::saltus ALIAS saltus_all)
+target_link_libraries(saltus_all INTERFACE ${SALTUS_LIBRARIES})
+set_target_properties(saltus_all PROPERTIES EXPORT_NAME saltus)
+
+install(TARGETS saltus_all ${SALTUS_LIBRARIES} EXPORT saltus)
+install(EXPORT saltus NAMESPACE saltus:: FILE saltusTargets.cmake DESTINATION ${package_dir})
+foreach(room IN LISTS SALTUS_ROOMS)
+  if(NOT room STREQUAL "cli")
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${room}
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saltus FILES_MATCHING PATTERN "*.h")
+  endif()
+endforeach()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/saltusConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/saltusConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/saltusConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/saltusConfig.cmake
+              ${PROJECT_BINARY_DIR}/saltusConfigVersion.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindKLU.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindMatio.cmake
+        DESTINATION ${package_dir})
+
+if(TARGET saltus)
+  install(TARGETS saltus)
+endif()
