@@ -19,7 +19,8 @@ struct JacobianEntry {
 
 // All structurally nonzero partial derivatives, ordered by column, then row. Leaves not listed are
 // held fixed. Cost is proportional to the size of the expressions, not to rows x columns.
-std::vector<JacobianEntry> jacobian(std::span<const Expr> expressions, std::span<const Expr> leaves);
+std::vector<JacobianEntry> jacobian(std::span<const Expr> expressions,
+                                    std::span<const Expr> leaves);
 
 // The distinct leaves (variables of any order, parameters, slots, time) an expression depends on,
 // in order of creation.

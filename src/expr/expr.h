@@ -21,9 +21,9 @@ struct Node;
 // Booleans are the numbers 0 and 1.
 class Expr {
  public:
-  Expr() = default;                                   // the number 0
-  Expr(double number) : number_(number) {}            // NOLINT(google-explicit-constructor)
-  Expr(int number) : number_(number) {}               // NOLINT(google-explicit-constructor)
+  Expr() = default;                         // the number 0
+  Expr(double number) : number_(number) {}  // NOLINT(google-explicit-constructor)
+  Expr(int number) : number_(number) {}     // NOLINT(google-explicit-constructor)
   explicit Expr(const Node* node) : node_(node) {}
 
   // Null for a bare number.
@@ -33,7 +33,7 @@ class Expr {
   bool is_number() const;
   // Pre: is_number().
   double number() const;
-  bool is_variable() const;   // a variable or one of its derivatives
+  bool is_variable() const;  // a variable or one of its derivatives
   bool is_parameter() const;
   bool is_slot() const;
 

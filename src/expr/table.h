@@ -24,12 +24,16 @@ struct Table {
   double evaluate(double u, int order = 0) const;
 };
 
-// Throws Error naming the table if x is not strictly increasing, sizes differ or a number is not finite.
-std::shared_ptr<const Table> make_table(std::string name, std::vector<double> x, std::vector<double> y,
+// Throws Error naming the table if x is not strictly increasing, sizes differ or a number is not
+// finite.
+std::shared_ptr<const Table> make_table(std::string name, std::vector<double> x,
+                                        std::vector<double> y,
                                         Interpolation interpolation = Interpolation::kLinear,
                                         Extrapolation extrapolation = Extrapolation::kLinear);
 
 // table(u) as an expression; derivatives are lookups of higher order.
 Expr lookup(std::shared_ptr<const Table> table, const Expr& u);
+// The order-th derivative of the interpolant at u.
+Expr lookup(std::shared_ptr<const Table> table, const Expr& u, int order);
 
 }  // namespace saltus

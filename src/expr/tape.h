@@ -40,8 +40,9 @@ class Tape {
   // <math.h> and user functions (declared extern by their c_name).
   std::string to_c(const std::string& name) const;
 
+  struct Program;  // expr/tape_program.h
+
  private:
-  struct Program;
   std::shared_ptr<const Program> program_;
 };
 

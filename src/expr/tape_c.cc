@@ -1,0 +1,272 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "expr/tape_program.h"
+
+// The tape as C99. Values are constants of one function, stored to `out` as soon as they are known.
+
+namespace saltus {
+
+namespace {
+
+std::string c_number(double value) {
+  if (std::isnan(value)) return "NAN";
+  if (std::isinf(value)) return value > 0.0 ? "INFINITY" : "(-INFINITY)";
+  std::string text = fmt::format("{:.17g}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return value < 0.0 ? "(" + text + ")" : text;
+}
+
+std::string c_array(const std::vector<double>& values) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < values.size(); ++i) text += (i > 0 ? ", " : "") + c_number(values[i]);
+  return text + "}";
+}
+
+const char* kHelpers = R"(#include <math.h>
+
+static inline double saltus_sign(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : 0.0); }
+static inline double saltus_min(double a, double b) { return b < a ? b : a; }
+static inline double saltus_max(double a, double b) { return a < b ? b : a; }
+)";
+
+const char* kTableHelper = R"(
+static double saltus_line(double y, double slope, double distance, int order) {
+  return order == 0 ? y + slope * distance : (order == 1 ? slope : 0.0);
+}
+
+/* slope: null for linear interpolation; left, right: slopes beyond the ends. */
+static double saltus_lookup(const double* x, const double* y, const double* slope, int n,
+                            double left, double right, double u, int order) {
+  int low = 0, high = n - 1;
+  double h, s, a, b, c;
+  if (u < x[0]) return saltus_line(y[0], left, u - x[0], order);
+  if (u >= x[n - 1]) return saltus_line(y[n - 1], right, u - x[n - 1], order);
+  if (u != u) return u;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (x[middle] <= u) low = middle; else high = middle;
+  }
+  h = x[low + 1] - x[low];
+  if (!slope) return saltus_line(y[low], (y[low + 1] - y[low]) / h, u - x[low], order);
+  s = (u - x[low]) / h;
+  c = slope[low] * h;
+  b = 3.0 * (y[low + 1] - y[low]) - (2.0 * slope[low] + slope[low + 1]) * h;
+  a = 2.0 * (y[low] - y[low + 1]) + (slope[low] + slope[low + 1]) * h;
+  switch (order) {
+    case 0: return y[low] + s * (c + s * (b + s * a));
+    case 1: return (c + s * (2.0 * b + s * 3.0 * a)) / h;
+    case 2: return (2.0 * b + 6.0 * a * s) / (h * h);
+    case 3: return 6.0 * a / (h * h * h);
+    default: return 0.0;
+  }
+}
+)";
+
+const char* c_function(TapeOp op) {
+  switch (op) {
+    case TapeOp::kSqrt:
+      return "sqrt";
+    case TapeOp::kExp:
+      return "exp";
+    case TapeOp::kLog:
+      return "log";
+    case TapeOp::kLog10:
+      return "log10";
+    case TapeOp::kSin:
+      return "sin";
+    case TapeOp::kCos:
+      return "cos";
+    case TapeOp::kTan:
+      return "tan";
+    case TapeOp::kAsin:
+      return "asin";
+    case TapeOp::kAcos:
+      return "acos";
+    case TapeOp::kAtan:
+      return "atan";
+    case TapeOp::kSinh:
+      return "sinh";
+    case TapeOp::kCosh:
+      return "cosh";
+    case TapeOp::kTanh:
+      return "tanh";
+    case TapeOp::kAbs:
+      return "fabs";
+    case TapeOp::kSign:
+      return "saltus_sign";
+    case TapeOp::kFloor:
+      return "floor";
+    case TapeOp::kCeil:
+      return "ceil";
+    case TapeOp::kTrunc:
+      return "trunc";
+    case TapeOp::kPow:
+      return "pow";
+    case TapeOp::kAtan2:
+      return "atan2";
+    case TapeOp::kMin:
+      return "saltus_min";
+    case TapeOp::kMax:
+      return "saltus_max";
+    default:
+      return "";
+  }
+}
+
+std::string c_expression(TapeOp op, const std::string& a, const std::string& b,
+                         const std::string& c) {
+  switch (op) {
+    case TapeOp::kNegate:
+      return "-" + a;
+    case TapeOp::kNot:
+      return a + " == 0.0 ? 1.0 : 0.0";
+    case TapeOp::kAdd:
+      return a + " + " + b;
+    case TapeOp::kSubtract:
+      return a + " - " + b;
+    case TapeOp::kMultiply:
+      return a + " * " + b;
+    case TapeOp::kDivide:
+      return a + " / " + b;
+    case TapeOp::kLess:
+      return a + " < " + b + " ? 1.0 : 0.0";
+    case TapeOp::kLessEqual:
+      return a + " <= " + b + " ? 1.0 : 0.0";
+    case TapeOp::kEqual:
+      return a + " == " + b + " ? 1.0 : 0.0";
+    case TapeOp::kAnd:
+      return a + " != 0.0 && " + b + " != 0.0 ? 1.0 : 0.0";
+    case TapeOp::kOr:
+      return a + " != 0.0 || " + b + " != 0.0 ? 1.0 : 0.0";
+    case TapeOp::kSelect:
+      return a + " != 0.0 ? " + b + " : " + c;
+    case TapeOp::kMultiplyAdd:
+      return a + " * " + b + " + " + c;
+    case TapeOp::kMultiplySubtract:
+      return a + " * " + b + " - " + c;
+    case TapeOp::kSubtractProduct:
+      return c + " - " + a + " * " + b;
+    case TapeOp::kMultiply3:
+      return a + " * " + b + " * " + c;
+    case TapeOp::kAdd3:
+      return a + " + " + b + " + " + c;
+    case TapeOp::kDifferenceTimes:
+      return "(" + a + " - " + b + ") * " + c;
+    case TapeOp::kPow:
+    case TapeOp::kAtan2:
+    case TapeOp::kMin:
+    case TapeOp::kMax:
+      return std::string(c_function(op)) + "(" + a + ", " + b + ")";
+    default:
+      return std::string(c_function(op)) + "(" + a + ")";
+  }
+}
+
+std::string c_name(const Function& function) {
+  return function.c_name.empty() ? function.name : function.c_name;
+}
+
+class CWriter {
+ public:
+  CWriter(const Tape::Program& program, const std::string& name) : p_(program), name_(name) {}
+
+  std::string write() {
+    text_ = kHelpers;
+    write_tables();
+    write_declarations();
+    text_ += fmt::format("\nvoid {}(const double* const* in, double* restrict out) {{\n", name_);
+    text_ += "  (void)in;\n  (void)out;\n";
+    const std::size_t leaves = p_.constants.size() + p_.inputs.size();
+    std::multimap<std::uint32_t, std::size_t> stores;
+    for (std::size_t i = 0; i < p_.outputs.size(); ++i) stores.emplace(p_.outputs[i], i);
+    const auto store = [&](std::uint32_t v) {
+      for (auto [it, end] = stores.equal_range(v); it != end; ++it) {
+        fmt::format_to(std::back_inserter(text_), "  out[{}] = {};\n", it->second, value(v));
+      }
+    };
+    for (std::uint32_t v = 0; v < leaves; ++v) store(v);
+    for (std::size_t k = 0; k < p_.instructions.size(); ++k) {
+      fmt::format_to(std::back_inserter(text_), "  const double v{} = {};\n", k,
+                     expression(p_.instructions[k]));
+      store(static_cast<std::uint32_t>(leaves + k));
+    }
+    return text_ + "}\n";
+  }
+
+ private:
+  std::string value(std::uint32_t v) const {
+    if (v < p_.constants.size()) return c_number(p_.constants[v]);
+    v -= static_cast<std::uint32_t>(p_.constants.size());
+    if (v < p_.inputs.size())
+      return fmt::format("in[{}][{}]", p_.inputs[v].group, p_.inputs[v].index);
+    return fmt::format("v{}", v - p_.inputs.size());
+  }
+
+  std::string expression(const TapeInstruction& in) const {
+    if (in.op == TapeOp::kCall) {
+      const Function& function = *p_.functions[in.extra];
+      std::string text = c_name(function) + "(";
+      for (std::size_t i = 0; i < function.arity; ++i) {
+        text += (i > 0 ? ", " : "") + value(p_.call_arguments[in.a + i]);
+      }
+      return text + ")";
+    }
+    if (in.op == TapeOp::kTable) {
+      const TapeLookup& lookup = p_.lookups[in.extra];
+      const Table& table = *lookup.table;
+      const std::size_t t = tables_.at(&table);
+      // Two points beyond the ends tell the slope there.
+      const double left = table.evaluate(table.x.front() - 1.0, 1);
+      const double right = table.evaluate(table.x.back() + 1.0, 1);
+      return fmt::format("saltus_lookup({0}_x{1}, {0}_y{1}, {2}, {3}, {4}, {5}, {6}, {7})", name_,
+                         t, table.slope.empty() ? "0" : fmt::format("{}_s{}", name_, t),
+                         table.x.size(), c_number(left), c_number(right), value(in.a),
+                         lookup.order);
+    }
+    return c_expression(in.op, value(in.a), in.arity > 1 ? value(in.b) : "",
+                        in.arity > 2 ? value(in.c) : "");
+  }
+
+  void write_tables() {
+    if (!p_.lookups.empty()) text_ += kTableHelper;
+    for (const TapeLookup& lookup : p_.lookups) {
+      const Table& table = *lookup.table;
+      const auto [it, is_new] = tables_.emplace(&table, tables_.size());
+      if (!is_new) continue;
+      const auto write = [&](const char* kind, const std::vector<double>& values) {
+        text_ += fmt::format("static const double {}_{}{}[{}] = {};\n", name_, kind, it->second,
+                             values.size(), c_array(values));
+      };
+      write("x", table.x);
+      write("y", table.y);
+      if (!table.slope.empty()) write("s", table.slope);
+    }
+  }
+
+  void write_declarations() {
+    std::set<std::string> declared;
+    for (const auto& function : p_.functions) {
+      if (!declared.insert(c_name(*function)).second) continue;
+      std::string parameters;
+      for (std::size_t i = 0; i < function->arity; ++i) parameters += i > 0 ? ", double" : "double";
+      text_ += fmt::format("extern double {}({});\n", c_name(*function),
+                           parameters.empty() ? "void" : parameters);
+    }
+  }
+
+  const Tape::Program& p_;
+  const std::string& name_;
+  std::string text_;
+  std::map<const Table*, std::size_t> tables_;
+};
+
+}  // namespace
+
+std::string Tape::to_c(const std::string& name) const { return CWriter(*program_, name).write(); }
+
+}  // namespace saltus

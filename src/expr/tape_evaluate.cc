@@ -1,0 +1,128 @@
+#include <cmath>
+
+#include "expr/number.h"
+#include "expr/tape_program.h"
+
+namespace saltus {
+
+namespace {
+
+// The loops of one run: `to` receives the results, `p` walks over the operands.
+template <class F>
+inline const std::uint32_t* run1(const double* r, double* to, const std::uint32_t* p,
+                                 std::uint32_t count, F&& f) noexcept {
+  for (std::uint32_t k = 0; k < count; ++k) to[k] = f(r[p[k]]);
+  return p + count;
+}
+
+template <class F>
+inline const std::uint32_t* run2(const double* r, double* to, const std::uint32_t* p,
+                                 std::uint32_t count, F&& f) noexcept {
+  for (std::uint32_t k = 0; k < count; ++k, p += 2) to[k] = f(r[p[0]], r[p[1]]);
+  return p;
+}
+
+template <class F>
+inline const std::uint32_t* run3(const double* r, double* to, const std::uint32_t* p,
+                                 std::uint32_t count, F&& f) noexcept {
+  for (std::uint32_t k = 0; k < count; ++k, p += 3) to[k] = f(r[p[0]], r[p[1]], r[p[2]]);
+  return p;
+}
+
+}  // namespace
+
+void Tape::evaluate(const double* const* values, Workspace& workspace,
+                    double* outputs) const noexcept {
+  const Program& program = *program_;
+  double* const r = workspace.data();
+  double* to = r + program.constants.size();
+  for (const TapeCopy& copy : program.copies) {
+    const double* from = values[copy.group] + copy.from;
+    for (std::uint32_t k = 0; k < copy.count; ++k) to[k] = from[k];
+    to += copy.count;
+  }
+  const std::uint32_t* p = program.operands.data();
+#define SALTUS_RUN1(name, expression)                                            \
+  case TapeOp::name:                                                             \
+    p = run1(r, to, p, run.count, [](double a) noexcept { return expression; }); \
+    break
+#define SALTUS_RUN2(name, expression)                                                      \
+  case TapeOp::name:                                                                       \
+    p = run2(r, to, p, run.count, [](double a, double b) noexcept { return expression; }); \
+    break
+#define SALTUS_RUN3(name, expression)                                           \
+  case TapeOp::name:                                                            \
+    p = run3(r, to, p, run.count,                                               \
+             [](double a, double b, double c) noexcept { return expression; }); \
+    break
+  for (const TapeRun& run : program.runs) {
+    switch (run.op) {
+      SALTUS_RUN1(kNegate, -a);
+      SALTUS_RUN1(kSqrt, std::sqrt(a));
+      SALTUS_RUN1(kExp, std::exp(a));
+      SALTUS_RUN1(kLog, std::log(a));
+      SALTUS_RUN1(kLog10, std::log10(a));
+      SALTUS_RUN1(kSin, std::sin(a));
+      SALTUS_RUN1(kCos, std::cos(a));
+      SALTUS_RUN1(kTan, std::tan(a));
+      SALTUS_RUN1(kAsin, std::asin(a));
+      SALTUS_RUN1(kAcos, std::acos(a));
+      SALTUS_RUN1(kAtan, std::atan(a));
+      SALTUS_RUN1(kSinh, std::sinh(a));
+      SALTUS_RUN1(kCosh, std::cosh(a));
+      SALTUS_RUN1(kTanh, std::tanh(a));
+      SALTUS_RUN1(kAbs, std::fabs(a));
+      SALTUS_RUN1(kSign, sign_of(a));
+      SALTUS_RUN1(kFloor, std::floor(a));
+      SALTUS_RUN1(kCeil, std::ceil(a));
+      SALTUS_RUN1(kTrunc, std::trunc(a));
+      SALTUS_RUN1(kNot, a == 0.0 ? 1.0 : 0.0);
+      SALTUS_RUN2(kAdd, a + b);
+      SALTUS_RUN2(kSubtract, a - b);
+      SALTUS_RUN2(kMultiply, a * b);
+      SALTUS_RUN2(kDivide, a / b);
+      SALTUS_RUN2(kPow, std::pow(a, b));
+      SALTUS_RUN2(kAtan2, std::atan2(a, b));
+      SALTUS_RUN2(kMin, b < a ? b : a);
+      SALTUS_RUN2(kMax, a < b ? b : a);
+      SALTUS_RUN2(kLess, a < b ? 1.0 : 0.0);
+      SALTUS_RUN2(kLessEqual, a <= b ? 1.0 : 0.0);
+      SALTUS_RUN2(kEqual, a == b ? 1.0 : 0.0);
+      SALTUS_RUN2(kAnd, a != 0.0 && b != 0.0 ? 1.0 : 0.0);
+      SALTUS_RUN2(kOr, a != 0.0 || b != 0.0 ? 1.0 : 0.0);
+      SALTUS_RUN3(kSelect, a != 0.0 ? b : c);
+      SALTUS_RUN3(kMultiplyAdd, a * b + c);
+      SALTUS_RUN3(kMultiplySubtract, a * b - c);
+      SALTUS_RUN3(kSubtractProduct, c - a * b);
+      SALTUS_RUN3(kMultiply3, (a * b) * c);
+      SALTUS_RUN3(kAdd3, (a + b) + c);
+      SALTUS_RUN3(kDifferenceTimes, (a - b) * c);
+      case TapeOp::kTable:
+        for (std::uint32_t k = 0; k < run.count; ++k, p += 2) {
+          const TapeLookup& lookup = program.lookups[p[1]];
+          to[k] = lookup.table->evaluate(r[p[0]], lookup.order);
+        }
+        break;
+      case TapeOp::kCall:
+        for (std::uint32_t k = 0; k < run.count; ++k, p += 2) {
+          const Function& function = *program.functions[p[1]];
+          double* const arguments = r + program.register_count - function.arity;
+          for (std::size_t i = 0; i < function.arity; ++i) {
+            arguments[i] = r[program.argument_registers[p[0] + i]];
+          }
+          to[k] = function.evaluate(arguments);
+        }
+        break;
+      case TapeOp::kCount:
+        break;
+    }
+    to += run.count;
+  }
+#undef SALTUS_RUN1
+#undef SALTUS_RUN2
+#undef SALTUS_RUN3
+  const std::uint32_t* at = program.output_registers.data();
+  for (std::size_t i = 0; i < program.output_registers.size(); ++i) outputs[i] = r[at[i]];
+}
+
+}  // namespace saltus
