@@ -14,7 +14,8 @@ install(EXPORT saltus NAMESPACE saltus:: FILE saltusTargets.cmake DESTINATION ${
 foreach(room IN LISTS SALTUS_ROOMS)
   if(NOT room STREQUAL "cli")
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${room}
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saltus FILES_MATCHING PATTERN "*.h")
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saltus FILES_MATCHING
+            PATTERN "*.h" PATTERN "*_test*.h" EXCLUDE)
   endif()
 endforeach()
 
