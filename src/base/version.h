@@ -1,0 +1,8 @@
+#pragma once
+
+namespace saltus {
+
+// The version of project() in the top-level CMakeLists.txt; a test keeps the two equal.
+inline constexpr const char* kVersion = "0.1.0";
+
+}  // namespace saltus
