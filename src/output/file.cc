@@ -1,0 +1,59 @@
+#include "output/file.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+
+namespace saltus {
+
+OutputFile::OutputFile(const std::string& path) : path_(path), written_(path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) fail(EISDIR);
+  // A rename would replace a device by a plain file, and a link by what it should point to.
+  if (std::filesystem::is_regular_file(status)) {
+    const auto target = std::filesystem::canonical(path, ignored);
+    if (!ignored) path_ = target.string();
+    written_ = path_ + ".tmp";
+  } else if (!std::filesystem::exists(status)) {
+    written_ = path_ + ".tmp";
+  }
+  errno = 0;
+  file_ = std::fopen(written_.c_str(), "wb");
+  if (file_ == nullptr) fail(errno);
+}
+
+OutputFile::~OutputFile() {
+  if (file_ != nullptr) std::fclose(file_);
+  if (written_ != path_) std::remove(written_.c_str());
+}
+
+void OutputFile::write(const void* data, std::size_t bytes) {
+  errno = 0;
+  if (std::fwrite(data, 1, bytes, file_) != bytes) fail(errno);
+}
+
+void OutputFile::finish() {
+  // A full disk may show only when the last buffer is written.
+  errno = 0;
+  std::FILE* const file = std::exchange(file_, nullptr);
+  if (std::fclose(file) != 0) fail(errno);
+  if (written_ == path_) return;
+  if (std::rename(written_.c_str(), path_.c_str()) != 0) fail(errno);
+  written_ = path_;
+}
+
+void OutputFile::fail(int reason) const {
+  throw Error("cannot write '" + path_ + "': " + std::generic_category().message(reason));
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  OutputFile file(path);
+  file.write(text);
+  file.finish();
+}
+
+}  // namespace saltus
