@@ -1,12 +1,10 @@
 #pragma once
 
 #include <deque>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/error.h"
@@ -122,13 +120,14 @@ class HybridSystem {
   void set(const std::string& name, double value);
 
  private:
-  void check_new_name(const std::string& kind, const std::string& name) const;
+  void take_name(const std::string& kind, const std::string& name);
 
   std::string name_;
   std::shared_ptr<Graph> graph_;
   std::vector<Variable> variables_;    // by VariableId
   std::vector<Parameter> parameters_;  // by ParameterId
   std::deque<Mode> modes_;             // by ModeId; addresses are stable while a model is written
+  std::unordered_set<std::string> names_;
 };
 
 // Unknowns of a mode: the variables that occur in its equations, in order of declaration.

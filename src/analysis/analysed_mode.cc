@@ -1,0 +1,174 @@
+#include "analysis/analysed_mode.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "expr/differentiate.h"
+
+namespace saltus {
+namespace {
+
+// Above this size ranks are not measured with dense decompositions.
+constexpr std::size_t kLargestDenseRank = 200;
+constexpr double kRankTolerance = 1e-11;
+
+DaeDefinition define(const HybridSystem& system, const Mode& mode,
+                     const std::vector<VariableId>& unknowns) {
+  DaeDefinition def;
+  for (std::size_t i = 0; i < mode.equations.size(); ++i) {
+    def.residuals.push_back(mode.equations[i].residual());
+    def.equation_names.push_back(equation_name(mode, i));
+  }
+  std::vector<bool> is_unknown(system.variables().size(), false);
+  for (const VariableId id : unknowns) {
+    const Variable& v = system.variable(id);
+    is_unknown[id.index()] = true;
+    def.unknowns.push_back(v.symbol);
+    def.derivatives.push_back(der(v.symbol));
+    def.unknown_names.push_back(v.name);
+    def.nominal.push_back(v.nominal);
+  }
+  def.time = system.time();
+  for (const Parameter& p : system.parameters()) def.parameters.push_back(p.symbol);
+  for (std::size_t i = 0; i < is_unknown.size(); ++i)
+    if (!is_unknown[i]) def.held.push_back(system.variable(VariableId(i)).symbol);
+  return def;
+}
+
+void check_square(const HybridSystem& system, const Mode& mode,
+                  const std::vector<VariableId>& unknowns) {
+  if (mode.equations.size() == unknowns.size()) return;
+  std::vector<std::string> names;
+  for (const VariableId id : unknowns) names.push_back(system.variable(id).name);
+  throw Error(fmt::format("{}: mode '{}' has {} equations for {} unknowns ({})", system.name(),
+                          mode.name, mode.equations.size(), unknowns.size(),
+                          fmt::join(names, ", ")));
+}
+
+void check_orders(const HybridSystem& system, const Mode& mode) {
+  for (std::size_t i = 0; i < mode.equations.size(); ++i) {
+    for (const Expr& leaf : leaves_of(mode.equations[i].residual())) {
+      if (leaf.is_variable() && leaf.node()->order > 1)
+        throw Error(fmt::format("{}: {} of mode '{}' contains {}; introduce a variable for {} so that "
+                                "only first derivatives occur",
+                                system.name(), equation_name(mode, i), mode.name, to_string(leaf),
+                                to_string(system.graph().variable(leaf.node()->variable(), 1))));
+    }
+  }
+}
+
+void compile_guards(const Mode& mode, AnalysedMode& analysed) {
+  const DaeDefinition& def = analysed.dae->definition();
+  const std::vector<std::vector<Expr>> inputs = {
+      {def.time}, def.unknowns, def.derivatives, def.parameters, def.held};
+  std::vector<Expr> along;  // what moves during a step
+  along.push_back(def.time);
+  along.insert(along.end(), def.unknowns.begin(), def.unknowns.end());
+  along.insert(along.end(), def.derivatives.begin(), def.derivatives.end());
+  std::vector<Expr> moving(along.begin() + 1, along.end());
+
+  std::vector<Expr> values;
+  std::vector<Expr> sizes;
+  std::vector<bool> used(def.unknowns.size(), false);
+  for (const Guard& guard : mode.guards) {
+    values.push_back(guard.value);
+    Expr size = 0.0;
+    const Expr value[] = {guard.value};
+    const auto mark = [&](const std::vector<Expr>& leaves) {
+      for (const JacobianEntry& entry : jacobian(value, leaves)) {
+        used[entry.column] = true;
+        size += abs(entry.value) * max(abs(leaves[entry.column]), def.nominal[entry.column]);
+      }
+    };
+    mark(def.unknowns);
+    mark(def.derivatives);
+    sizes.push_back(size);
+    analysed.guard_degrees.push_back(polynomial_degree(guard.value, along));
+    analysed.is_time_guard.push_back(polynomial_degree(guard.value, moving) == 0 &&
+                                     analysed.guard_degrees.back() == 1);
+  }
+  for (std::size_t j = 0; j < used.size(); ++j)
+    if (used[j]) analysed.guard_unknowns.push_back(static_cast<std::uint32_t>(j));
+  analysed.guards = Tape(values, inputs);
+  analysed.guard_sizes = Tape(sizes, inputs);
+}
+
+Eigen::MatrixXd dense(const Pattern& pattern, const double* values,
+                      const std::vector<double>& column_scale) {
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(pattern.rows, pattern.columns);
+  for (int j = 0; j < pattern.columns; ++j)
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
+      m(pattern.row[k], j) = values[k] * column_scale[j];
+  return m;
+}
+
+}  // namespace
+
+void check_shape(const HybridSystem& system, const Mode& mode) {
+  check_square(system, mode, unknowns_of(system, mode));
+  check_orders(system, mode);
+}
+
+std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id) {
+  const Mode& mode = system.modes()[id.index()];
+  check_shape(system, mode);
+  auto analysed = std::make_unique<AnalysedMode>();
+  analysed->id = id;
+  analysed->mode = &mode;
+  analysed->unknowns = unknowns_of(system, mode);
+  analysed->dae = std::make_unique<const Dae>(define(system, mode, analysed->unknowns));
+  compile_guards(mode, *analysed);
+  return analysed;
+}
+
+RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* x,
+                         const double* dx) {
+  RankReport report;
+  const Pattern& pattern = dae.pattern();
+  const std::size_t n = dae.unknown_count();
+  const auto nonzeros = static_cast<std::size_t>(pattern.nonzeros());
+  if (n > kLargestDenseRank) {
+    for (std::size_t j = 0; j < n; ++j) report.values.d += dae.is_differential(j) ? 1 : 0;
+    report.values.a = static_cast<int>(n) - report.values.d;
+    return report;
+  }
+  std::vector<double> values(2 * nonzeros);
+  dae.jacobian(data, t, x, dx, values.data());
+  Eigen::MatrixXd by_x = dense(pattern, values.data(), dae.definition().nominal);
+  Eigen::MatrixXd by_dx = dense(pattern, values.data() + nonzeros, dae.definition().nominal);
+  for (int i = 0; i < pattern.rows; ++i) {
+    const double slope_size = by_dx.row(i).cwiseAbs().maxCoeff();
+    const double size = slope_size > 0.0 ? slope_size : by_x.row(i).cwiseAbs().maxCoeff();
+    if (size > 0.0) {
+      by_x.row(i) /= size;
+      by_dx.row(i) /= size;
+    }
+  }
+  Eigen::BDCSVD<Eigen::MatrixXd> svd(by_dx, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  svd.setThreshold(kRankTolerance);
+  const Eigen::Index d = by_dx.isZero(0.0) ? 0 : svd.rank();
+  report.values.d = static_cast<int>(d);
+  report.values.a = static_cast<int>(n) - report.values.d;
+  // The constraints Z2^T F_x must fix what F_x' leaves free: Z2^T F_x T2 nonsingular.
+  const Eigen::Index a = static_cast<Eigen::Index>(n) - d;
+  if (a == 0) return report;
+  const Eigen::MatrixXd free = svd.matrixV().rightCols(a);
+  const Eigen::MatrixXd core = svd.matrixU().rightCols(a).transpose() * by_x * free;
+  Eigen::BDCSVD<Eigen::MatrixXd> inner(core, Eigen::ComputeFullV);
+  inner.setThreshold(kRankTolerance);
+  if (core.isZero(0.0) || inner.rank() < a) {
+    report.strangeness_free = false;
+    const Eigen::VectorXd direction = free * inner.matrixV().col(a - 1);
+    Eigen::Index worst = 0;
+    direction.cwiseAbs().maxCoeff(&worst);
+    report.suspicious_unknown = static_cast<std::size_t>(worst);
+  }
+  return report;
+}
+
+}  // namespace saltus

@@ -1,0 +1,190 @@
+#include "analysis/consistent.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+namespace saltus {
+namespace {
+
+constexpr int kMaxIterations = 50;
+constexpr int kMaxHalvings = 12;
+// Newton ends when an update is this small against what it updates, or when it no longer shrinks
+// because rounding is reached, provided it is below the second number by then.
+constexpr double kConverged = 1e-14;
+constexpr double kConvergedToRounding = 1e-9;
+// Singular values below this fraction of the largest count as zero (matrix scaled by rows and columns).
+constexpr double kRankTolerance = 1e-11;
+
+std::size_t first_not_finite(const std::vector<double>& residual) {
+  for (std::size_t i = 0; i < residual.size(); ++i)
+    if (!std::isfinite(residual[i])) return i;
+  return residual.size();
+}
+
+}  // namespace
+
+ConsistentSolver::ConsistentSolver(const Dae& dae)
+    : dae_(dae),
+      solver_(dae.pattern()),
+      jacobian_(2 * static_cast<std::size_t>(dae.pattern().nonzeros())),
+      matrix_(static_cast<std::size_t>(dae.pattern().nonzeros())) {
+  residual_.resize(dae.equation_count());
+  row_scale_.resize(dae.equation_count());
+  for (auto* v : {&x_, &dx_, &step_x_, &step_dx_, &base_x_, &base_dx_})
+    v->resize(dae.unknown_count());
+}
+
+ConsistentOutcome ConsistentSolver::solve(DaeData& data, double t, double* x, double* dx) {
+  ConsistentOutcome outcome;
+  for (const Direction direction : {Direction::kUnique, Direction::kLeastChange}) {
+    std::copy_n(x, x_.size(), x_.begin());
+    std::copy_n(dx, dx_.size(), dx_.begin());
+    outcome = iterate(direction, data, t);
+    if (outcome.ok()) {
+      std::copy(x_.begin(), x_.end(), x);
+      std::copy(dx_.begin(), dx_.end(), dx);
+      break;
+    }
+    if (outcome.status == ConsistentStatus::kNotFinite) break;
+  }
+  return outcome;
+}
+
+ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, double t) {
+  const std::size_t n = x_.size();
+  const auto& nominal = dae_.definition().nominal;
+  const auto evaluate = [&] { dae_.residual(data, t, x_.data(), dx_.data(), residual_.data()); };
+  const auto worst_equation = [&] {
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < residual_.size(); ++i)
+      if (std::abs(residual_[i]) * row_scale_[i] > std::abs(residual_[worst]) * row_scale_[worst])
+        worst = i;
+    return worst;
+  };
+
+  evaluate();
+  double previous_size = std::numeric_limits<double>::infinity();
+  for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
+    if (const std::size_t bad = first_not_finite(residual_); bad < residual_.size())
+      return {ConsistentStatus::kNotFinite, bad};
+    dae_.jacobian(data, t, x_.data(), dx_.data(), jacobian_.data());
+    measure_rows();
+    const bool solvable =
+        direction == Direction::kUnique ? newton_update() : least_change_update();
+    if (!solvable) return {ConsistentStatus::kNotConverged, worst_equation()};
+
+    double size = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      size = std::max(size, std::abs(step_x_[j]) / (std::abs(x_[j]) + nominal[j]));
+      size = std::max(size, std::abs(step_dx_[j]) / (std::abs(dx_[j]) + nominal[j]));
+    }
+    if (!std::isfinite(size)) return {ConsistentStatus::kNotConverged, worst_equation()};
+
+    // Full step, halved while it makes the equations worse or undefined.
+    base_x_ = x_;
+    base_dx_ = dx_;
+    const double before = scaled_residual();
+    double fraction = 1.0;
+    for (int halving = 0; halving <= kMaxHalvings; ++halving, fraction *= 0.5) {
+      for (std::size_t j = 0; j < n; ++j) {
+        x_[j] = base_x_[j] + fraction * step_x_[j];
+        dx_[j] = base_dx_[j] + fraction * step_dx_[j];
+      }
+      evaluate();
+      if (size <= kConvergedToRounding && std::isfinite(scaled_residual())) break;
+      if (scaled_residual() <= before) break;
+    }
+    if (size <= kConverged) return {};
+    if (size <= kConvergedToRounding && size >= 0.25 * previous_size) return {};
+    previous_size = size;
+  }
+  return {ConsistentStatus::kNotConverged, worst_equation()};
+}
+
+// Row scales that make residuals of different units comparable: what one nominal change of one
+// unknown does to the equation.
+void ConsistentSolver::measure_rows() {
+  const Pattern& pattern = dae_.pattern();
+  const auto nonzeros = static_cast<std::size_t>(pattern.nonzeros());
+  const auto& nominal = dae_.definition().nominal;
+  std::fill(row_scale_.begin(), row_scale_.end(), 0.0);
+  for (int j = 0; j < pattern.columns; ++j) {
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+      const double effect =
+          nominal[j] * std::max(std::abs(jacobian_[k]), std::abs(jacobian_[nonzeros + k]));
+      row_scale_[pattern.row[k]] = std::max(row_scale_[pattern.row[k]], effect);
+    }
+  }
+  for (double& scale : row_scale_) scale = scale > 0.0 ? 1.0 / scale : 1.0;
+}
+
+double ConsistentSolver::scaled_residual() const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < residual_.size(); ++i)
+    sum += residual_[i] * residual_[i] * row_scale_[i] * row_scale_[i];
+  return std::sqrt(sum);
+}
+
+bool ConsistentSolver::newton_update() {
+  const Pattern& pattern = dae_.pattern();
+  if (pattern.rows != pattern.columns) return false;
+  const int nonzeros = pattern.nonzeros();
+  for (int j = 0; j < pattern.columns; ++j) {
+    const int offset = dae_.is_differential(j) ? nonzeros : 0;
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) matrix_[k] = jacobian_[offset + k];
+  }
+  if (!solver_.factor(matrix_.data())) return false;
+  std::copy(residual_.begin(), residual_.end(), step_x_.begin());
+  solver_.solve(step_x_.data());
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    step_dx_[j] = dae_.is_differential(j) ? -step_x_[j] : 0.0;
+    step_x_[j] = dae_.is_differential(j) ? 0.0 : -step_x_[j];
+  }
+  return true;
+}
+
+// With J1 the columns of what may change freely (derivatives, algebraic unknowns) and J2 those of the
+// given values: directions Z of the equations that J1 cannot reach are constraints Z^T F = 0 on the
+// given values; they get the smallest change that satisfies them, the rest follows from J1.
+bool ConsistentSolver::least_change_update() {
+  const Pattern& pattern = dae_.pattern();
+  const auto& nominal = dae_.definition().nominal;
+  const int n = pattern.columns;
+  const int nonzeros = pattern.nonzeros();
+  Eigen::MatrixXd free = Eigen::MatrixXd::Zero(pattern.rows, n);
+  Eigen::MatrixXd given = Eigen::MatrixXd::Zero(pattern.rows, n);
+  for (int j = 0; j < n; ++j) {
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+      const double scale = row_scale_[pattern.row[k]] * nominal[j];
+      const bool differential = dae_.is_differential(j);
+      free(pattern.row[k], j) = scale * jacobian_[differential ? nonzeros + k : k];
+      if (differential) given(pattern.row[k], j) = scale * jacobian_[k];
+    }
+  }
+  Eigen::VectorXd r(pattern.rows);
+  for (int i = 0; i < pattern.rows; ++i) r(i) = -residual_[i] * row_scale_[i];
+  if (!free.allFinite() || !given.allFinite()) return false;
+
+  Eigen::BDCSVD<Eigen::MatrixXd> svd(free, Eigen::ComputeFullU | Eigen::ComputeThinV);
+  svd.setThreshold(kRankTolerance);
+  const Eigen::Index rank = svd.rank();
+  const Eigen::MatrixXd z = svd.matrixU().rightCols(pattern.rows - rank);
+  Eigen::VectorXd given_step = Eigen::VectorXd::Zero(n);
+  if (z.cols() > 0) {
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> constraints(z.transpose() * given);
+    given_step = constraints.solve(z.transpose() * r);
+    // Constraints that no change of the given values can satisfy either: contradictory equations.
+    const double left = (z.transpose() * (r - given * given_step)).norm();
+    if (left > 1e-8 * (1.0 + r.norm()) ) return false;
+  }
+  const Eigen::VectorXd free_step = svd.solve(r - given * given_step);
+  for (int j = 0; j < n; ++j) {
+    const bool differential = dae_.is_differential(j);
+    step_x_[j] = nominal[j] * (differential ? given_step(j) : free_step(j));
+    step_dx_[j] = differential ? nominal[j] * free_step(j) : 0.0;
+  }
+  return true;
+}
+
+}  // namespace saltus

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "linalg/linear_solver.h"
+#include "model/dae.h"
+
+namespace saltus {
+
+enum class ConsistentStatus { kSolved, kNotConverged, kNotFinite };
+
+// `index`: the equation that stays unsatisfied or is not finite.
+struct ConsistentOutcome {
+  ConsistentStatus status = ConsistentStatus::kSolved;
+  std::size_t index = 0;
+  bool ok() const { return status == ConsistentStatus::kSolved; }
+};
+
+// Solves F(t, x, x') = 0 for the derivatives and the algebraic unknowns; the values of the unknowns
+// under der() are given. Damped Newton. Where the equations hide constraints on those given values
+// too (a strangeness-free form that is not semi-explicit, such as circuits with coupled capacitors),
+// they are changed as little as possible, and derivatives that are not determined get least norm.
+class ConsistentSolver {
+ public:
+  explicit ConsistentSolver(const Dae& dae);  // `dae` must outlive it
+
+  // In: guesses; out: the consistent point, or the guesses if it fails. Does not allocate as long as
+  // the equations determine derivatives and algebraic unknowns uniquely.
+  ConsistentOutcome solve(DaeData& data, double t, double* x, double* dx);
+
+ private:
+  enum class Direction { kUnique, kLeastChange };
+
+  ConsistentOutcome iterate(Direction direction, DaeData& data, double t);
+  bool newton_update();         // fills step_x_, step_dx_; false if the matrix is singular
+  bool least_change_update();
+  void measure_rows();
+  double scaled_residual() const;
+
+  const Dae& dae_;
+  LinearSolver<double> solver_;
+  std::vector<double> jacobian_, matrix_, residual_, row_scale_;
+  std::vector<double> x_, dx_, step_x_, step_dx_, base_x_, base_dx_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,262 @@
+#include "integrate/ida.h"
+
+#include <ida/ida.h>
+#include <nvector/nvector_serial.h>
+#include <sundials/sundials_context.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunlinsol/sunlinsol_klu.h>
+#include <sunmatrix/sunmatrix_dense.h>
+#include <sunmatrix/sunmatrix_sparse.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "analysis/consistent.h"
+
+namespace saltus {
+namespace {
+
+constexpr std::size_t kLargestDense = 20;  // as LinearSolver
+
+template <class T, auto Free>
+struct Deleter {
+  void operator()(T* p) const { Free(p); }
+};
+template <class Handle, auto Free>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>,
+                              Deleter<std::remove_pointer_t<Handle>, Free>>;
+
+void free_linear_solver(SUNLinearSolver s) { SUNLinSolFree(s); }
+void free_ida(void* memory) { IDAFree(&memory); }
+void free_context(SUNContext context) { SUNContext_Free(&context); }
+void no_message(int, const char*, const char*, char*, void*) {}
+
+class Ida : public Integrator {
+ public:
+  Ida(const Dae& dae, DaeData& data, IntegratorOptions options)
+      : dae_(dae),
+        data_(data),
+        options_(std::move(options)),
+        n_(dae.unknown_count()),
+        consistent_(dae),
+        jacobian_(2 * static_cast<std::size_t>(dae.pattern().nonzeros())),
+        residual_(n_),
+        x_(n_),
+        dx_(n_) {
+    SUNContext context = nullptr;
+    SUNContext_Create(nullptr, &context);
+    context_.reset(context);
+    const auto size = static_cast<sunindextype>(n_);
+    for (auto* v : {&state_, &slope_, &weights_, &errors_, &work_})
+      v->reset(N_VNew_Serial(size, context));
+    std::copy(options_.absolute_tolerance.begin(), options_.absolute_tolerance.end(),
+              N_VGetArrayPointer(weights_.get()));
+    if (n_ <= kLargestDense) {
+      matrix_.reset(SUNDenseMatrix(size, size, context));
+      solver_.reset(SUNLinSol_Dense(state_.get(), matrix_.get(), context));
+    } else {
+      matrix_.reset(SUNSparseMatrix(size, size, dae.pattern().nonzeros(), CSC_MAT, context));
+      solver_.reset(SUNLinSol_KLU(state_.get(), matrix_.get(), context));
+    }
+  }
+
+  void restart(double t, std::span<const double> x, std::span<const double> dx,
+               double step) override {
+    std::copy(x.begin(), x.end(), N_VGetArrayPointer(state_.get()));
+    std::copy(dx.begin(), dx.end(), N_VGetArrayPointer(slope_.get()));
+    std::copy(x.begin(), x.end(), x_.begin());
+    std::copy(dx.begin(), dx.end(), dx_.begin());
+    t0_ = t1_ = t;
+    if (memory_ == nullptr) {
+      memory_.reset(IDACreate(context_.get()));
+      IDAInit(memory_.get(), &Ida::evaluate, t, state_.get(), slope_.get());
+      IDASetErrHandlerFn(memory_.get(), no_message, nullptr);
+      IDASetUserData(memory_.get(), this);
+      IDASVtolerances(memory_.get(), options_.tolerance, weights_.get());
+      IDASetLinearSolver(memory_.get(), solver_.get(), matrix_.get());
+      IDASetJacFn(memory_.get(), &Ida::evaluate_jacobian);
+      IDASetMaxNumSteps(memory_.get(), -1);
+      if (std::isfinite(options_.max_step)) IDASetMaxStep(memory_.get(), options_.max_step);
+    } else {
+      retire_counts();
+      IDAReInit(memory_.get(), t, state_.get(), slope_.get());
+    }
+    // BDF restarts at order 1: a step remembered from order 5 would only be rejected.
+    IDASetInitStep(memory_.get(), std::min(options_.first_step, step));
+  }
+
+  StepOutcome step(double limit) override {
+    bad_equation_ = kNone;
+    IDASetStopTime(memory_.get(), limit);
+    double reached = t1_;
+    const int status =
+        IDASolve(memory_.get(), limit, &reached, state_.get(), slope_.get(), IDA_ONE_STEP);
+    update_counts();
+    if (status < 0) return failure();
+    double last = 0.0;
+    IDAGetLastStep(memory_.get(), &last);
+    t0_ = t1_;
+    t1_ = std::min(reached, limit);
+    read_back();
+    return {};
+  }
+
+  // BDF has no way to take a step again from its history, so the point is interpolated (with the
+  // order of the step) and its algebraic part and derivatives are solved for.
+  StepOutcome retake(double t) override {
+    all_at(t, x_.data(), dx_.data());
+    const ConsistentOutcome outcome = consistent_.solve(data_, t, x_.data(), dx_.data());
+    if (!outcome.ok()) return {StepStatus::kSingular, outcome.index};
+    t1_ = t;
+    return {};
+  }
+
+  void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
+                   double* dx) const override {
+    all_at(t, nullptr, nullptr);
+    const double* value = N_VGetArrayPointer(work_.get());
+    for (const std::uint32_t j : unknowns) x[j] = value[j];
+    IDAGetDky(memory_.get(), t, 1, work_.get());
+    for (const std::uint32_t j : unknowns) dx[j] = value[j];
+  }
+
+  int extension_degree() const override { return 5; }
+  double previous_time() const override { return t0_; }
+  double time() const override { return t1_; }
+  std::span<const double> x() const override { return x_; }
+  std::span<const double> dx() const override { return dx_; }
+  double suggested_step() const override {
+    double step = 0.0;
+    if (memory_ != nullptr) IDAGetCurrentStep(memory_.get(), &step);
+    return step;
+  }
+  const IntegratorCounts& counts() const override { return counts_; }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  static int evaluate(double t, N_Vector x, N_Vector dx, N_Vector out, void* self_pointer) {
+    auto& self = *static_cast<Ida*>(self_pointer);
+    double* residual = N_VGetArrayPointer(out);
+    self.dae_.residual(self.data_, t, N_VGetArrayPointer(x), N_VGetArrayPointer(dx), residual);
+    for (std::size_t i = 0; i < self.n_; ++i) {
+      if (!std::isfinite(residual[i])) {
+        self.bad_equation_ = i;
+        return 1;  // recoverable: IDA tries a smaller step
+      }
+    }
+    return 0;
+  }
+
+  static int evaluate_jacobian(double t, double factor, N_Vector x, N_Vector dx, N_Vector,
+                               SUNMatrix matrix, void* self_pointer, N_Vector, N_Vector, N_Vector) {
+    auto& self = *static_cast<Ida*>(self_pointer);
+    self.dae_.jacobian(self.data_, t, N_VGetArrayPointer(x), N_VGetArrayPointer(dx),
+                       self.jacobian_.data());
+    const Pattern& pattern = self.dae_.pattern();
+    const int nonzeros = pattern.nonzeros();
+    const bool dense = SUNMatGetID(matrix) == SUNMATRIX_DENSE;
+    if (dense) {
+      SUNMatZero(matrix);
+    } else {
+      std::copy(pattern.start.begin(), pattern.start.end(), SUNSparseMatrix_IndexPointers(matrix));
+      std::copy(pattern.row.begin(), pattern.row.end(), SUNSparseMatrix_IndexValues(matrix));
+    }
+    for (int j = 0; j < pattern.columns; ++j) {
+      for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+        const double value = self.jacobian_[k] + factor * self.jacobian_[nonzeros + k];
+        if (dense) {
+          SM_ELEMENT_D(matrix, pattern.row[k], j) = value;
+        } else {
+          SUNSparseMatrix_Data(matrix)[k] = value;
+        }
+      }
+    }
+    return 0;
+  }
+
+  void all_at(double t, double* x, double* dx) const {
+    if (dx != nullptr) {
+      IDAGetDky(memory_.get(), t, 1, work_.get());
+      std::copy_n(N_VGetArrayPointer(work_.get()), n_, dx);
+    }
+    IDAGetDky(memory_.get(), t, 0, work_.get());
+    if (x != nullptr) std::copy_n(N_VGetArrayPointer(work_.get()), n_, x);
+  }
+
+  void read_back() {
+    std::copy_n(N_VGetArrayPointer(state_.get()), n_, x_.begin());
+    std::copy_n(N_VGetArrayPointer(slope_.get()), n_, dx_.begin());
+  }
+
+  StepOutcome failure() const {
+    if (bad_equation_ != kNone) return {StepStatus::kNotFinite, bad_equation_};
+    IDAGetEstLocalErrors(memory_.get(), errors_.get());
+    const double* error = N_VGetArrayPointer(errors_.get());
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < n_; ++i)
+      if (std::abs(error[i]) > std::abs(error[worst])) worst = i;
+    return {StepStatus::kStepTooSmall, worst};
+  }
+
+  IntegratorCounts since_restart() const {
+    long steps = 0, residuals = 0, setups = 0, failures = 0, newton = 0, newton_failures = 0;
+    long jacobians = 0;
+    IDAGetNumSteps(memory_.get(), &steps);
+    IDAGetNumResEvals(memory_.get(), &residuals);
+    IDAGetNumLinSolvSetups(memory_.get(), &setups);
+    IDAGetNumErrTestFails(memory_.get(), &failures);
+    IDAGetNumNonlinSolvIters(memory_.get(), &newton);
+    IDAGetNumNonlinSolvConvFails(memory_.get(), &newton_failures);
+    IDAGetNumJacEvals(memory_.get(), &jacobians);
+    const auto count = [](long value) { return static_cast<std::size_t>(value); };
+    return {count(steps),     count(failures + newton_failures), count(residuals),
+            count(jacobians), count(setups),                     count(newton)};
+  }
+
+  void update_counts() {
+    counts_ = since_restart();
+    counts_.steps += retired_.steps;
+    counts_.rejected += retired_.rejected;
+    counts_.residuals += retired_.residuals;
+    counts_.jacobians += retired_.jacobians;
+    counts_.factorizations += retired_.factorizations;
+    counts_.newton_iterations += retired_.newton_iterations;
+  }
+
+  // IDAReInit zeroes IDA's counters.
+  void retire_counts() {
+    update_counts();
+    retired_ = counts_;
+  }
+
+  using Vector = Owned<N_Vector, N_VDestroy>;
+
+  const Dae& dae_;
+  DaeData& data_;
+  IntegratorOptions options_;
+  std::size_t n_;
+  ConsistentSolver consistent_;
+  std::vector<double> jacobian_;
+  std::vector<double> residual_;
+  std::vector<double> x_, dx_;
+  double t0_ = 0.0;
+  double t1_ = 0.0;
+  std::size_t bad_equation_ = kNone;
+  IntegratorCounts counts_;
+  IntegratorCounts retired_;
+  Owned<SUNContext, free_context> context_;  // destroyed last
+  Vector state_, slope_, weights_, errors_, work_;
+  Owned<SUNMatrix, SUNMatDestroy> matrix_;
+  Owned<SUNLinearSolver, free_linear_solver> solver_;
+  std::unique_ptr<void, Deleter<void, free_ida>> memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Integrator> make_ida(const Dae& dae, DaeData& data, IntegratorOptions options) {
+  return std::make_unique<Ida>(dae, data, std::move(options));
+}
+
+}  // namespace saltus

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "model/dae.h"
+
+namespace saltus {
+
+enum class StepStatus {
+  kSuccess,
+  kStepTooSmall,  // the error test or Newton wants a step below rounding
+  kSingular,      // the iteration matrix is singular at every step size tried
+  kNotFinite,     // an equation gives NaN or infinity
+};
+
+// What a step came to. `index` is the offending equation (kNotFinite) or unknown (kSingular: the
+// dependent one; kStepTooSmall: the one with the largest error).
+struct StepOutcome {
+  StepStatus status = StepStatus::kSuccess;
+  std::size_t index = 0;
+  bool ok() const { return status == StepStatus::kSuccess; }
+};
+
+struct IntegratorOptions {
+  double tolerance = 1e-6;                // relative
+  std::vector<double> absolute_tolerance;  // an unknown
+  double max_step = std::numeric_limits<double>::infinity();
+  double first_step = 0.0;                // 0: chosen from the slope
+};
+
+struct IntegratorCounts {
+  std::size_t steps = 0;
+  std::size_t rejected = 0;
+  std::size_t residuals = 0;
+  std::size_t jacobians = 0;
+  std::size_t factorizations = 0;
+  std::size_t newton_iterations = 0;
+};
+
+// Advances F(t, x, x') = 0 within one mode. Pre: the mode is strangeness-free and the start is
+// consistent. Nothing here prints or throws.
+class Integrator {
+ public:
+  virtual ~Integrator() = default;
+
+  // Starts from a consistent point. `step` is the step size to try first; 0 lets the integrator choose.
+  virtual void restart(double t, std::span<const double> x, std::span<const double> dx,
+                       double step) = 0;
+
+  // One accepted step that ends at or before `limit` (exactly at it if it is near).
+  virtual StepOutcome step(double limit) = 0;
+
+  // Takes the last step again so that it ends at t, previous_time() < t <= the end it had: a point
+  // of full accuracy, not an interpolated one. The integrator then stands at t.
+  virtual StepOutcome retake(double t) = 0;
+
+  // Values of the listed unknowns on the continuous extension of the last step (t within it);
+  // x and dx are full-length, only the listed places are written.
+  virtual void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
+                           double* dx) const = 0;
+
+  // Polynomial degree of the continuous extension.
+  virtual int extension_degree() const = 0;
+
+  virtual double previous_time() const = 0;
+  virtual double time() const = 0;
+  virtual std::span<const double> x() const = 0;
+  virtual std::span<const double> dx() const = 0;
+  // The step size the error control would try next, not cut by limits.
+  virtual double suggested_step() const = 0;
+  virtual const IntegratorCounts& counts() const = 0;
+};
+
+}  // namespace saltus

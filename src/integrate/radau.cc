@@ -1,0 +1,447 @@
+#include "integrate/radau.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+// Letters as in Hairer & Wanner II, IV.8: c nodes, Z stage increments, T eigenvectors of A^-1,
+// gamma, alpha +- i beta its eigenvalues, dd weights of the embedded error estimate.
+
+namespace saltus {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr int kMaxIterations = 7;
+constexpr double kSafety = 0.9;
+constexpr double kLargestShrink = 5.0;
+constexpr double kLargestGrowth = 8.0;
+constexpr double kLargestFirstGrowth = 100.0;  // the first step is a guess, not a measurement
+// A change of h within these factors is not worth new factorizations.
+constexpr double kKeepStepFrom = 1.0;
+constexpr double kKeepStepTo = 1.2;
+// Newton contracting faster than this keeps its Jacobian for the next step.
+constexpr double kReuseJacobian = 1e-3;
+constexpr int kMaxFailures = 60;
+
+struct Tableau {
+  double c[3];
+  double inverse[3][3];    // A^-1
+  double t[3][3];          // T
+  double t_inverse[3][3];  // T^-1
+  double gamma, alpha, beta;
+  double dd[3];
+
+  Tableau() {
+    const double root6 = std::sqrt(6.0);
+    c[0] = (4.0 - root6) / 10.0;
+    c[1] = (4.0 + root6) / 10.0;
+    c[2] = 1.0;
+    // Collocation: A V = W with V_jk = c_j^(k-1), W_ik = c_i^k / k.
+    Eigen::Matrix3d v, w;
+    for (int i = 0; i < 3; ++i) {
+      for (int k = 0; k < 3; ++k) {
+        v(i, k) = std::pow(c[i], k);
+        w(i, k) = std::pow(c[i], k + 1) / (k + 1);
+      }
+    }
+    const Eigen::Matrix3d a_inverse = v * w.inverse();
+    const Eigen::EigenSolver<Eigen::Matrix3d> eigen(a_inverse);
+    Eigen::Matrix3d vectors;
+    for (int k = 0; k < 3; ++k) {
+      const std::complex<double> value = eigen.eigenvalues()(k);
+      if (std::abs(value.imag()) < 1e-8) {
+        gamma = value.real();
+        vectors.col(0) = eigen.eigenvectors().col(k).real();
+      } else if (value.imag() > 0.0) {
+        alpha = value.real();
+        beta = value.imag();
+        vectors.col(1) = eigen.eigenvectors().col(k).real();
+        vectors.col(2) = eigen.eigenvectors().col(k).imag();
+      }
+    }
+    const Eigen::Matrix3d vectors_inverse = vectors.inverse();
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        inverse[i][j] = a_inverse(i, j);
+        t[i][j] = vectors(i, j);
+        t_inverse[i][j] = vectors_inverse(i, j);
+      }
+    }
+    dd[0] = -(13.0 + 7.0 * root6) / 3.0;
+    dd[1] = (-13.0 + 7.0 * root6) / 3.0;
+    dd[2] = -1.0 / 3.0;
+  }
+};
+
+const Tableau& tableau() {
+  static const Tableau instance;
+  return instance;
+}
+
+// Weights w with q(s) = x0 + sum w_i Z_i on the collocation polynomial, and of its s-derivative.
+struct Weights {
+  double value[3];
+  double slope[3];
+};
+
+Weights weights_at(double s) {
+  const auto& c = tableau().c;
+  Weights w{};
+  for (int i = 0; i < 3; ++i) {
+    const double p = c[(i + 1) % 3];
+    const double q = c[(i + 2) % 3];
+    const double denominator = c[i] * (c[i] - p) * (c[i] - q);
+    w.value[i] = s * (s - p) * (s - q) / denominator;
+    w.slope[i] = ((s - p) * (s - q) + s * (s - q) + s * (s - p)) / denominator;
+  }
+  return w;
+}
+
+}  // namespace
+
+Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
+    : dae_(dae),
+      data_(data),
+      options_(std::move(options)),
+      n_(dae.unknown_count()),
+      real_(dae.pattern()),
+      complex_(dae.pattern()) {
+  // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far too
+  // pessimistic at tight tolerances: control with tol' = 0.1 tol^(2/3) (Hairer & Wanner).
+  const double rtol = options_.tolerance;
+  rtol_ = 0.1 * std::pow(rtol, 2.0 / 3.0);
+  for (const double atol : options_.absolute_tolerance) atol_.push_back(rtol_ * atol / rtol);
+  newton_tolerance_ = std::max(10.0 * kEpsilon / rtol_, std::min(0.03, std::sqrt(rtol_)));
+
+  const auto nonzeros = static_cast<std::size_t>(dae.pattern().nonzeros());
+  jacobian_.resize(2 * nonzeros);
+  real_values_.resize(nonzeros);
+  complex_values_.resize(nonzeros);
+  for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &stage_x_, &stage_dx_, &scale_, &error_, &work_})
+    v->resize(n_);
+  for (auto* v : {&stages_, &z_, &update_, &residual_}) v->resize(3 * n_);
+  complex_work_.resize(n_);
+}
+
+void Radau::restart(double t, std::span<const double> x, std::span<const double> dx, double step) {
+  t0_ = t1_ = t;
+  h_ = 0.0;
+  std::copy(x.begin(), x.end(), x1_.begin());
+  std::copy(dx.begin(), dx.end(), dx1_.begin());
+  first_ = true;
+  next_step_ = step;
+  reuse_jacobian_ = false;
+  contraction_ = 1.0;
+  accepted_step_ = 0.0;
+}
+
+StepOutcome Radau::step(double limit) {
+  begin_step();
+  const double natural_step = next_step_ > 0.0 ? next_step_ : choose_first_step(limit);
+  double h = std::min(natural_step, options_.max_step);
+  if (!reuse_jacobian_) evaluate_jacobian();
+  bool rejected_by_error = false;
+  for (int failures = 0; failures < kMaxFailures; ++failures) {
+    const bool reaches_limit = t0_ + 1.0001 * h >= limit;
+    if (reaches_limit) h = limit - t0_;
+    const double t_end = reaches_limit ? limit : t0_ + h;
+    // A tiny way to a limit is no failure: only a step the controller shrank below rounding is.
+    if (failures > 0 && h <= 10.0 * kEpsilon * std::max(std::abs(t0_), h_))
+      return {StepStatus::kStepTooSmall, largest_error()};
+
+    const bool regular = factor(h);
+    NewtonResult newton = NewtonResult::kDiverged;
+    if (regular) {
+      predict(h);
+      newton = solve_stages(t_end, h);
+    }
+    if (newton != NewtonResult::kConverged) {
+      ++counts_.rejected;
+      if (failures + 1 == kMaxFailures) return give_up(newton, !regular);
+      if (!jacobian_is_fresh_) {
+        evaluate_jacobian();
+        if (newton == NewtonResult::kTooSlow) continue;  // a fresh Jacobian may do at the same step
+      }
+      h *= newton == NewtonResult::kTooSlow ? newton_shrink_ : 0.5;
+      if (!regular || newton == NewtonResult::kNotFinite) h *= 0.2;
+      if (h <= 10.0 * kEpsilon * std::max(std::abs(t0_), 1e-300)) return give_up(newton, !regular);
+      continue;
+    }
+
+    const double error = estimate_error(h, first_ || rejected_by_error);
+    if (!(error < 1.0)) {
+      ++counts_.rejected;
+      rejected_by_error = true;
+      h = first_ ? 0.1 * h : next_step_size(h, error);
+      if (!jacobian_is_fresh_) evaluate_jacobian();
+      continue;
+    }
+    double proposal = next_step_size(h, error);
+    // A step cut by a limit says little about what the solution allows.
+    if (reaches_limit) proposal = std::max(proposal, rejected_by_error ? 0.0 : natural_step);
+    accepted_step_ = h;
+    accepted_error_ = std::max(1e-2, error);
+    first_ = false;
+    accept(t_end, h);
+    next_step_ = proposal;
+    return {};
+  }
+  return {StepStatus::kStepTooSmall, largest_error()};
+}
+
+StepOutcome Radau::retake(double t) {
+  const double h = t - t0_;
+  // Start from the polynomial of the step that is taken again.
+  const double ratio = h / h_;
+  for (int i = 0; i < 3; ++i) {
+    const Weights w = weights_at(tableau().c[i] * ratio);
+    for (std::size_t j = 0; j < n_; ++j)
+      z_[i * n_ + j] = w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] +
+                       w.value[2] * stages_[2 * n_ + j];
+  }
+  if (!factor(h)) return {StepStatus::kSingular, 0};
+  NewtonResult newton = solve_stages(t, h);
+  if (newton != NewtonResult::kConverged) return give_up(newton, false);
+  accept(t, h);
+  --counts_.steps;  // it replaces one that was counted
+  return {};
+}
+
+void Radau::begin_step() {
+  // Copied, not swapped: if the step fails the integrator still stands at its last good point.
+  x0_ = x1_;
+  dx0_ = dx1_;
+  t0_ = t1_;
+  for (std::size_t j = 0; j < n_; ++j) scale_[j] = 1.0 / (atol_[j] + rtol_ * std::abs(x0_[j]));
+}
+
+void Radau::accept(double t_end, double h) {
+  const auto& inverse = tableau().inverse;
+  z_.swap(stages_);
+  t1_ = t_end;
+  h_ = h;
+  for (std::size_t j = 0; j < n_; ++j) {
+    x1_[j] = x0_[j] + stages_[2 * n_ + j];
+    dx1_[j] = (inverse[2][0] * stages_[j] + inverse[2][1] * stages_[n_ + j] +
+               inverse[2][2] * stages_[2 * n_ + j]) /
+              h;
+  }
+  jacobian_is_fresh_ = false;
+  reuse_jacobian_ = dae_.has_constant_jacobian() || theta_ < kReuseJacobian;
+  ++counts_.steps;
+}
+
+void Radau::evaluate_jacobian() {
+  dae_.jacobian(data_, t0_, x0_.data(), dx0_.data(), jacobian_.data());
+  ++counts_.jacobians;
+  jacobian_is_fresh_ = true;
+  factored_step_ = 0.0;
+}
+
+bool Radau::factor(double h) {
+  if (h == factored_step_) return true;
+  const std::size_t nonzeros = real_values_.size();
+  const double* by_x = jacobian_.data();
+  const double* by_dx = jacobian_.data() + nonzeros;
+  const double gamma = tableau().gamma / h;
+  const double alpha = tableau().alpha / h;
+  const double beta = tableau().beta / h;
+  for (std::size_t k = 0; k < nonzeros; ++k) {
+    real_values_[k] = gamma * by_dx[k] + by_x[k];
+    complex_values_[k] = {alpha * by_dx[k] + by_x[k], -beta * by_dx[k]};
+  }
+  ++counts_.factorizations;
+  const bool ok = real_.factor(real_values_.data()) && complex_.factor(complex_values_.data());
+  factored_step_ = ok ? h : 0.0;
+  return ok;
+}
+
+// Stage values from the polynomial of the step before, or along the slope after a restart.
+void Radau::predict(double h) {
+  const auto& c = tableau().c;
+  if (h_ == 0.0) {
+    for (int i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < n_; ++j) z_[i * n_ + j] = c[i] * h * dx0_[j];
+    return;
+  }
+  for (int i = 0; i < 3; ++i) {
+    Weights w = weights_at(1.0 + c[i] * h / h_);
+    w.value[2] -= 1.0;  // increments count from the end of that step
+    for (std::size_t j = 0; j < n_; ++j)
+      z_[i * n_ + j] = w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] +
+                       w.value[2] * stages_[2 * n_ + j];
+  }
+}
+
+Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
+  const Tableau& tab = tableau();
+  contraction_ = std::pow(std::max(contraction_, kEpsilon), 0.8);
+  theta_ = kReuseJacobian;
+  double previous_norm = 0.0;
+  double previous_ratio = 0.0;
+  for (iterations_ = 1; iterations_ <= kMaxIterations; ++iterations_) {
+    for (int i = 0; i < 3; ++i) {
+      const double* a = tab.inverse[i];
+      for (std::size_t j = 0; j < n_; ++j) {
+        stage_x_[j] = x0_[j] + z_[i * n_ + j];
+        stage_dx_[j] = (a[0] * z_[j] + a[1] * z_[n_ + j] + a[2] * z_[2 * n_ + j]) / h;
+      }
+      const double t = i == 2 ? t_end : t0_ + tab.c[i] * h;
+      dae_.residual(data_, t, stage_x_.data(), stage_dx_.data(), &residual_[i * n_]);
+    }
+    counts_.residuals += 3;
+    ++counts_.newton_iterations;
+    for (std::size_t k = 0; k < 3 * n_; ++k) {
+      if (!std::isfinite(residual_[k])) {
+        bad_equation_ = k % n_;
+        return NewtonResult::kNotFinite;
+      }
+    }
+    const auto& ti = tab.t_inverse;
+    for (std::size_t j = 0; j < n_; ++j) {
+      const double f0 = -residual_[j];
+      const double f1 = -residual_[n_ + j];
+      const double f2 = -residual_[2 * n_ + j];
+      work_[j] = ti[0][0] * f0 + ti[0][1] * f1 + ti[0][2] * f2;
+      complex_work_[j] = {ti[1][0] * f0 + ti[1][1] * f1 + ti[1][2] * f2,
+                          ti[2][0] * f0 + ti[2][1] * f1 + ti[2][2] * f2};
+    }
+    real_.solve(work_.data());
+    complex_.solve(complex_work_.data());
+    double sum = 0.0;
+    for (std::size_t j = 0; j < n_; ++j) {
+      const double w0 = work_[j];
+      const double w1 = complex_work_[j].real();
+      const double w2 = complex_work_[j].imag();
+      for (int i = 0; i < 3; ++i) {
+        const double d = tab.t[i][0] * w0 + tab.t[i][1] * w1 + tab.t[i][2] * w2;
+        update_[i * n_ + j] = d;
+        sum += d * d * scale_[j] * scale_[j];
+      }
+    }
+    const double size = n_ == 0 ? 0.0 : std::sqrt(sum / (3.0 * static_cast<double>(n_)));
+    if (!std::isfinite(size)) return NewtonResult::kDiverged;
+
+    const int left = kMaxIterations - 1 - iterations_;
+    if (iterations_ > 1 && iterations_ < kMaxIterations) {
+      const double ratio = size / previous_norm;
+      theta_ = iterations_ == 2 ? ratio : std::sqrt(ratio * previous_ratio);
+      previous_ratio = ratio;
+      if (theta_ >= 0.99) return NewtonResult::kDiverged;
+      contraction_ = theta_ / (1.0 - theta_);
+      const double expected = contraction_ * size * std::pow(theta_, left) / newton_tolerance_;
+      if (expected >= 1.0) {
+        const double excess = std::clamp(expected, 1e-4, 20.0);
+        newton_shrink_ = 0.8 * std::pow(excess, -1.0 / (4.0 + left));
+        return NewtonResult::kTooSlow;
+      }
+    }
+    previous_norm = std::max(size, kEpsilon);
+    for (std::size_t k = 0; k < 3 * n_; ++k) z_[k] += update_[k];
+    if (contraction_ * size <= newton_tolerance_) return NewtonResult::kConverged;
+  }
+  newton_shrink_ = 0.5;
+  return NewtonResult::kTooSlow;
+}
+
+// (gamma/h F_x' + F_x)^-1 F_x' (x0' + sum dd_i Z_i / h): the difference to an embedded formula of
+// order 3. `filter` repeats it once from x0 + error, which tames the estimate on stiff transients.
+double Radau::estimate_error(double h, bool filter) {
+  const auto& dd = tableau().dd;
+  const Pattern& pattern = dae_.pattern();
+  const double* by_dx = jacobian_.data() + real_values_.size();
+  std::fill(work_.begin(), work_.end(), 0.0);
+  for (std::size_t j = 0; j < n_; ++j) {
+    const double slope =
+        dx0_[j] + (dd[0] * z_[j] + dd[1] * z_[n_ + j] + dd[2] * z_[2 * n_ + j]) / h;
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
+      work_[pattern.row[k]] += by_dx[k] * slope;
+  }
+  std::copy(work_.begin(), work_.end(), error_.begin());
+  real_.solve(error_.data());
+  double error = norm(error_.data());
+  if (error >= 1.0 && filter) {
+    for (std::size_t j = 0; j < n_; ++j) stage_x_[j] = x0_[j] + error_[j];
+    dae_.residual(data_, t0_, stage_x_.data(), dx0_.data(), error_.data());
+    ++counts_.residuals;
+    for (std::size_t j = 0; j < n_; ++j) error_[j] = work_[j] - error_[j];
+    real_.solve(error_.data());
+    error = norm(error_.data());
+  }
+  return std::max(error, 1e-10);
+}
+
+// Predictive control (Gustafsson): looks at the last two errors; Newton's iteration count caps it.
+double Radau::next_step_size(double h, double error) {
+  const double cap =
+      std::min(kSafety, kSafety * (1.0 + 2.0 * kMaxIterations) / (iterations_ + 2.0 * kMaxIterations));
+  const double growth = first_ ? kLargestFirstGrowth : kLargestGrowth;
+  double quotient = std::clamp(std::pow(error, 0.25) / cap, 1.0 / growth, kLargestShrink);
+  if (error < 1.0 && accepted_step_ > 0.0) {
+    const double predicted = accepted_step_ / h *
+                             std::pow(error * error / accepted_error_, 0.25) / kSafety;
+    quotient = std::max(quotient, std::clamp(predicted, 1.0 / growth, kLargestShrink));
+  }
+  const double proposal = h / quotient;
+  const double ratio = proposal / h;
+  if (error < 1.0 && ratio >= kKeepStepFrom && ratio <= kKeepStepTo) return h;
+  return std::min(proposal, options_.max_step);
+}
+
+double Radau::choose_first_step(double limit) const {
+  if (options_.first_step > 0.0) return options_.first_step;
+  // Follow the slope over the change at which an error of order 4 would reach the tolerance.
+  double rate = 0.0;
+  for (std::size_t j = 0; j < n_; ++j) {
+    if (!dae_.is_differential(j)) continue;
+    const double size = std::max(std::abs(x0_[j]), atol_[j] / rtol_);
+    rate = std::max(rate, std::abs(dx0_[j]) / size);
+  }
+  const double span = limit - t0_;
+  const double longest = std::isfinite(span) ? 1e-2 * span : 1.0;
+  return rate > 0.0 ? std::min(longest, 0.1 * std::pow(rtol_, 0.25) / rate) : longest;
+}
+
+void Radau::interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
+                        double* dx) const {
+  if (h_ == 0.0) {
+    for (const std::uint32_t j : unknowns) {
+      x[j] = x1_[j];
+      dx[j] = dx1_[j];
+    }
+    return;
+  }
+  const Weights w = weights_at(t == t1_ ? 1.0 : (t - t0_) / h_);
+  for (const std::uint32_t j : unknowns) {
+    const double z0 = stages_[j];
+    const double z1 = stages_[n_ + j];
+    const double z2 = stages_[2 * n_ + j];
+    x[j] = x0_[j] + w.value[0] * z0 + w.value[1] * z1 + w.value[2] * z2;
+    dx[j] = (w.slope[0] * z0 + w.slope[1] * z1 + w.slope[2] * z2) / h_;
+  }
+}
+
+double Radau::norm(const double* v) const {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < n_; ++j) sum += v[j] * v[j] * scale_[j] * scale_[j];
+  return n_ == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(n_));
+}
+
+std::size_t Radau::largest_error() const {
+  std::size_t worst = 0;
+  for (std::size_t j = 0; j < n_; ++j)
+    if (std::abs(error_[j]) * scale_[j] > std::abs(error_[worst]) * scale_[worst]) worst = j;
+  return worst;
+}
+
+StepOutcome Radau::give_up(NewtonResult newton, bool singular) const {
+  if (singular) {
+    const int column = std::max(real_.dependent_column(), 0);
+    return {StepStatus::kSingular, static_cast<std::size_t>(column)};
+  }
+  if (newton == NewtonResult::kNotFinite) return {StepStatus::kNotFinite, bad_equation_};
+  return {StepStatus::kStepTooSmall, largest_error()};
+}
+
+}  // namespace saltus

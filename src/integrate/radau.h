@@ -1,0 +1,95 @@
+#pragma once
+
+#include <complex>
+#include <memory>
+#include <vector>
+
+#include "integrate/integrator.h"
+#include "linalg/linear_solver.h"
+
+namespace saltus {
+
+// Radau IIA collocation with 3 stages, order 5, for F(t, x, x') = 0 (Hairer & Wanner II, IV.8, written
+// for implicit systems). With Z_i the stage increments, the stage derivatives are X'_i = (A^-1 Z)_i / h
+// and Newton solves
+//   (A^-1 / h (x) F_x' + I (x) F_x) dZ = -F(t_i, x_0 + Z_i, X'_i),
+// decoupled by the eigenvectors of A^-1 into one real and one complex system of size n.
+// Stiffly accurate: the end point satisfies the equations, algebraic ones included.
+class Radau : public Integrator {
+ public:
+  // `dae` and `data` must outlive the integrator.
+  Radau(const Dae& dae, DaeData& data, IntegratorOptions options);
+
+  void restart(double t, std::span<const double> x, std::span<const double> dx,
+               double step) override;
+  StepOutcome step(double limit) override;
+  StepOutcome retake(double t) override;
+  void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
+                   double* dx) const override;
+
+  int extension_degree() const override { return 3; }
+  double previous_time() const override { return t0_; }
+  double time() const override { return t1_; }
+  std::span<const double> x() const override { return x1_; }
+  std::span<const double> dx() const override { return dx1_; }
+  double suggested_step() const override { return next_step_; }
+  const IntegratorCounts& counts() const override { return counts_; }
+
+ private:
+  enum class NewtonResult { kConverged, kTooSlow, kDiverged, kNotFinite };
+
+  void begin_step();
+  void evaluate_jacobian();
+  bool factor(double h);
+  void predict(double h);
+  NewtonResult solve_stages(double t_end, double h);
+  double estimate_error(double h, bool filter);
+  void accept(double t_end, double h);
+  double next_step_size(double h, double error);
+  double choose_first_step(double limit) const;
+  double norm(const double* v) const;
+  std::size_t largest_error() const;
+  StepOutcome give_up(NewtonResult newton, bool singular) const;
+
+  const Dae& dae_;
+  DaeData& data_;
+  IntegratorOptions options_;
+  std::size_t n_;
+  double rtol_;  // internal tolerances, see radau.cc
+  std::vector<double> atol_;
+  double newton_tolerance_;
+
+  LinearSolver<double> real_;
+  LinearSolver<std::complex<double>> complex_;
+  std::vector<double> jacobian_;  // dF/dx, then dF/dx'
+  std::vector<double> real_values_;
+  std::vector<std::complex<double>> complex_values_;
+  double factored_step_ = 0.0;  // 0: no valid factorization
+  bool jacobian_is_fresh_ = false;
+  bool reuse_jacobian_ = false;
+
+  // The last accepted step goes from (t0_, x0_, dx0_) over h_ to (t1_, x1_, dx1_).
+  double t0_ = 0.0;
+  double t1_ = 0.0;
+  double h_ = 0.0;
+  std::vector<double> x0_, dx0_, x1_, dx1_;
+  std::vector<double> stages_;  // its increments Z_1, Z_2, Z_3
+  std::vector<double> z_;       // those of the step being tried
+  std::vector<double> update_;
+  std::vector<double> residual_;
+  std::vector<double> stage_x_, stage_dx_, scale_, error_, work_;
+  std::vector<std::complex<double>> complex_work_;
+
+  bool first_ = true;             // no step accepted since the restart
+  double next_step_ = 0.0;
+  double accepted_step_ = 0.0;    // step and error of the last accepted step, for the predictive
+  double accepted_error_ = 1e-2;  // controller
+  double contraction_ = 1.0;      // Newton's theta / (1 - theta), remembered over steps
+  double theta_ = 0.0;
+  int iterations_ = 0;
+  double newton_shrink_ = 0.5;    // factor on h that a slow Newton iteration asks for
+  std::size_t bad_equation_ = 0;
+  IntegratorCounts counts_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,228 @@
+#include "simulate/guard_watch.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace saltus {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr int kMaxCorrections = 40;
+
+}  // namespace
+
+GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data)
+    : mode_(mode),
+      data_(data),
+      states_(mode.mode->guards.size()),
+      registers_(mode.guards.make_workspace()),
+      size_registers_(mode.guard_sizes.make_workspace()),
+      values_(states_.size()),
+      x_(mode.dae->unknown_count()),
+      dx_(mode.dae->unknown_count()),
+      samples_(5 * states_.size()) {
+  firing_.guards.reserve(states_.size());
+  grazings_.reserve(states_.size() * RootIsolator::kMaxRoots);
+}
+
+const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
+  firing_ = {std::move(firing_.guards), t, true, false, {}};
+  firing_.guards.clear();
+  grazings_.clear();
+  next_time_event_ = std::numeric_limits<double>::infinity();
+  if (states_.empty()) return firing_;
+  const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
+  mode_.guard_sizes.evaluate(inputs, size_registers_, values_.data());
+  for (std::size_t g = 0; g < states_.size(); ++g) states_[g].size = values_[g];
+  predict_time_events(t, x, dx);
+  evaluate_at(t, x, dx);
+  for (std::size_t g = 0; g < states_.size(); ++g) {
+    if (mode_.is_time_guard[g]) continue;
+    states_[g].armed = values_[g] > states_[g].noise();
+    if (values_[g] < -states_[g].band()) firing_.guards.push_back(g);
+  }
+  return firing_;
+}
+
+// A time guard is a + b t; it fires where it falls through zero, or at once if it is negative or
+// falls from zero already.
+void GuardWatch::predict_time_events(double t, const double* x, const double* dx) {
+  evaluate_at(0.0, x, dx);
+  std::copy(values_.begin(), values_.end(), samples_.begin());
+  evaluate_at(1.0, x, dx);
+  for (std::size_t g = 0; g < states_.size(); ++g) {
+    if (!mode_.is_time_guard[g]) continue;
+    const double slope = values_[g] - samples_[g];
+    const double zero = -samples_[g] / slope;
+    const bool passed = slope < 0.0 ? zero <= t : zero > t;
+    if (passed) firing_.guards.push_back(g);
+    if (!passed && slope < 0.0) next_time_event_ = std::min(next_time_event_, zero);
+  }
+  if (!firing_.guards.empty()) firing_.is_time_event = true;
+}
+
+void GuardWatch::evaluate_at(double t, const double* x, const double* dx) {
+  const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
+  mode_.guards.evaluate(inputs, registers_, values_.data());
+}
+
+void GuardWatch::evaluate(const Integrator& integrator, double t) {
+  integrator.interpolate(t, mode_.guard_unknowns, x_.data(), dx_.data());
+  evaluate_at(t, x_.data(), dx_.data());
+}
+
+const Firing& GuardWatch::examine(Integrator& integrator) {
+  firing_.guards.clear();
+  firing_.time = integrator.time();
+  firing_.at_step_start = false;
+  firing_.is_time_event = false;
+  firing_.outcome = {};
+  grazings_.clear();
+  if (states_.empty()) return firing_;
+
+  const double t0 = integrator.previous_time();
+  const double t1 = integrator.time();
+  const auto points = five_sample_points();
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    evaluate(integrator, k + 1 == points.size() ? t1 : t0 + points[k] * (t1 - t0));
+    for (std::size_t g = 0; g < states_.size(); ++g) samples_[5 * g + k] = values_[g];
+  }
+  first_root_ = 2.0;
+  for (std::size_t g = 0; g < states_.size(); ++g) {
+    if (!mode_.is_time_guard[g]) examine_guard(g, integrator);
+    if (firing_.at_step_start) return firing_;
+  }
+  std::erase_if(grazings_, [&](const Grazing& z) { return z.time > t0 + first_root_ * (t1 - t0); });
+  if (first_root_ <= 1.0) pin_down(integrator);
+  if (!firing_.fired() && firing_.outcome.ok() && integrator.time() == next_time_event_) {
+    firing_.is_time_event = true;
+    // The zero was computed as -a/b, so the guard's own value there is rounding, of either sign.
+    const double rounding = 8.0 * kEpsilon * std::abs(next_time_event_);
+    evaluate_at(next_time_event_ + rounding, integrator.x().data(), integrator.dx().data());
+    for (std::size_t g = 0; g < states_.size(); ++g)
+      if (mode_.is_time_guard[g] && values_[g] <= 0.0) firing_.guards.push_back(g);
+  }
+  return firing_;
+}
+
+// Finds the first root at which this guard switches, keeps its arming up to date.
+void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
+  State& state = states_[g];
+  const std::span<const double> samples(&samples_[5 * g], 5);
+  const int along_step =
+      mode_.guard_degrees[g] < 0 ? -1 : mode_.guard_degrees[g] * integrator.extension_degree();
+  if (state.armed && surely_no_root(samples, along_step)) return;
+  const auto [lowest, highest] = std::minmax_element(samples.begin(), samples.end());
+  if (std::max(-*lowest, *highest) <= 100.0 * state.noise()) return;  // stays on zero
+
+  const double t0 = integrator.previous_time();
+  const double h = integrator.time() - t0;
+  const auto along = [&](double s) {
+    evaluate(integrator, s == 1.0 ? integrator.time() : t0 + s * h);
+    return values_[g];
+  };
+  GuardInfo info;
+  info.degree = along_step;
+  info.at_start = samples.front();
+  info.at_end = samples.back();
+  const RootReport report = isolator_.isolate(along, info);
+  bool armed = state.armed;
+  if (!armed && samples.front() <= state.noise()) {
+    // At zero when the mode started: which way does it leave?
+    const int leaves = report.roots.empty()              ? (samples.back() > 0.0 ? 1 : -1)
+                       : report.roots.front().s > 1e-9   ? report.roots.front().before
+                                                         : report.roots.front().after;
+    if (leaves < 0) {
+      if (*lowest < -state.band()) {
+        firing_.guards.push_back(g);
+        firing_.time = t0;
+        firing_.at_step_start = true;
+      }
+      return;
+    }
+    armed = leaves > 0;
+  }
+  for (const Root& root : report.roots) {
+    if (root.kind == RootKind::kRising || root.after > 0) armed = armed || root.after > 0;
+    if (!armed || root.before < 0) continue;
+    if (root.kind == RootKind::kGrazing) grazings_.push_back({g, t0 + root.s * h});
+    if (root.kind == RootKind::kFlat && root.after >= 0) continue;
+    if (root.after < 0 || (root.kind == RootKind::kFalling && root.s >= 1.0)) {
+      if (root.kind != RootKind::kGrazing) {
+        consider(g, root.s);
+        break;
+      }
+    }
+  }
+  state.armed = armed;
+}
+
+void GuardWatch::consider(std::size_t guard, double s) {
+  if (s >= first_root_) return;
+  first_root_ = s;
+  first_guard_ = guard;
+}
+
+// Takes the step again with corrected lengths until the guard vanishes on the solution itself: the
+// continuous extension is only of fourth order. Bracketed secant (Illinois) on real steps.
+void GuardWatch::pin_down(Integrator& integrator) {
+  const double t0 = integrator.previous_time();
+  const double t1 = integrator.time();
+  const std::size_t g = first_guard_;
+  const double noise = states_[g].noise();
+  evaluate(integrator, t1);
+  double low = t0;
+  double low_value = std::max(samples_[5 * g], noise);
+  double high = t1;
+  double high_value = values_[g];
+  const bool bracketed = high_value <= 0.0;
+  double t = std::min(t0 + first_root_ * (t1 - t0), t1);
+  const double resolution = 4.0 * kEpsilon * std::max(std::abs(t0), std::abs(t1));
+  // Slope of the guard on the extension, for the first correction.
+  const double probe = 1e-4 * (t1 - t0);
+  evaluate(integrator, t);
+  const double here = values_[g];
+  evaluate(integrator, std::max(t - probe, t0));
+  double slope = (here - values_[g]) / (t - std::max(t - probe, t0));
+
+  double previous_t = t0;
+  double previous_value = 0.0;
+  for (int k = 0; k < kMaxCorrections; ++k) {
+    if (t - t0 <= resolution) {
+      // The crossing is at the very start of the step.
+      firing_.time = t0;
+      firing_.at_step_start = true;
+      firing_.guards.push_back(g);
+      return;
+    }
+    firing_.outcome = integrator.retake(t);
+    if (!firing_.outcome.ok()) return;
+    evaluate_at(t, integrator.x().data(), integrator.dx().data());
+    const double value = values_[g];
+    if (k > 0 && t != previous_t && value != previous_value)
+      slope = (value - previous_value) / (t - previous_t);
+    previous_t = t;
+    previous_value = value;
+    (value > 0.0 ? low : high) = t;
+    (value > 0.0 ? low_value : high_value) = value;
+    if (std::abs(value) <= noise || (bracketed && high - low <= resolution)) break;
+    double next = slope != 0.0 ? t - value / slope : t;
+    if (bracketed && !(next > low && next < high)) next = 0.5 * (low + high);
+    next = std::clamp(next, t0, t1);
+    if (std::abs(next - t) <= 0.5 * resolution) break;
+    t = next;
+  }
+  firing_.time = integrator.time();
+  evaluate_at(firing_.time, integrator.x().data(), integrator.dx().data());
+  // A close pair seen on the extension may be no crossing of the solution: then the shortened step
+  // simply stands, and the next one looks again.
+  const double tolerated = std::max(noise * 1e3, std::abs(slope) * 4.0 * resolution);
+  if (!bracketed && values_[g] > tolerated) return;
+  for (std::size_t other = 0; other < states_.size(); ++other) {
+    const bool tied = other == g || (states_[other].armed && !mode_.is_time_guard[other] &&
+                                     values_[other] <= states_[other].noise());
+    if (tied) firing_.guards.push_back(other);
+  }
+}
+
+}  // namespace saltus

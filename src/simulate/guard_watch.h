@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "analysis/analysed_mode.h"
+#include "integrate/integrator.h"
+#include "simulate/roots.h"
+
+namespace saltus {
+
+// Guards that ended a step, or the reason why the end could not be found.
+struct Firing {
+  std::vector<std::size_t> guards;  // all that fire at this instant, in order of declaration
+  double time = 0.0;
+  bool at_step_start = false;       // left zero the wrong way: nothing of the step holds
+  bool is_time_event = false;
+  StepOutcome outcome;              // of the steps taken again
+
+  bool fired() const { return !guards.empty(); }
+};
+
+// A guard that touched zero without crossing it.
+struct Grazing {
+  std::size_t guard = 0;
+  double time = 0.0;
+};
+
+// Watches the guards of one mode. Between start() and the firing nothing is allocated.
+class GuardWatch {
+ public:
+  // Both must outlive the watch.
+  GuardWatch(const AnalysedMode& mode, DaeData& data);
+
+  // A guard below zero by more than kBand of its size when a mode starts fires at once.
+  static constexpr double kBand = 1e-10;
+  // Values below this fraction of a guard's size are rounding.
+  static constexpr double kNoise = 1e-15;
+
+  // Arms the guards at the start of a mode. The result has fired() if the state is outside.
+  const Firing& start(double t, const double* x, const double* dx);
+
+  // The next time at which a time guard falls to zero; infinity if none does.
+  double next_time_event() const { return next_time_event_; }
+
+  // Looks at the integrator's last step. If a guard fires, the integrator stands at that point
+  // afterwards (unless at_step_start).
+  const Firing& examine(Integrator& integrator);
+
+  // Of the last examine(), up to the firing.
+  const std::vector<Grazing>& grazings() const { return grazings_; }
+
+ private:
+  struct State {
+    bool armed = false;
+    double size = 0.0;  // at the start of the mode
+    double noise() const { return kNoise * size; }
+    double band() const { return kBand * size; }
+  };
+
+  void evaluate(const Integrator& integrator, double t);
+  void evaluate_at(double t, const double* x, const double* dx);
+  void examine_guard(std::size_t guard, const Integrator& integrator);
+  void consider(std::size_t guard, double s);
+  void pin_down(Integrator& integrator);
+  void predict_time_events(double t, const double* x, const double* dx);
+
+  const AnalysedMode& mode_;
+  DaeData& data_;
+  std::vector<State> states_;
+  RootIsolator isolator_;
+  Tape::Workspace registers_, size_registers_;
+  std::vector<double> values_, x_, dx_;
+  std::vector<double> samples_;  // guard-major, five a guard
+  double next_time_event_ = std::numeric_limits<double>::infinity();
+  Firing firing_;
+  std::vector<Grazing> grazings_;
+  double first_root_ = 2.0;      // fraction of the step; > 1: none
+  std::size_t first_guard_ = 0;
+};
+
+}  // namespace saltus

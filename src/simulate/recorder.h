@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "model/system.h"
+#include "simulate/mode_run.h"
+#include "simulate/trajectory.h"
+
+namespace saltus {
+
+// Turns states into stored points: a grid of times and both sides of every event, or every step.
+class Recorder {
+ public:
+  // Points go to `sink`, or to trajectory() if it is null. `interval` 0 stores every step.
+  Recorder(const HybridSystem& system, double start, double stop, double interval,
+           ResultSink* sink);
+
+  // One point, whatever the grid says: the start, both sides of an event, the end.
+  void store(double t, ModeId mode, const SystemState& state);
+  // The grid points of the mode's last step (interval 0: its end). If an event ends it, the end is
+  // left out: the event stores both its sides. `state` gives the values held in this mode.
+  void store_step(ModeRun& run, const SystemState& state, bool ends_in_event);
+
+  Trajectory& trajectory() { return trajectory_; }
+
+ private:
+  const HybridSystem& system_;
+  double start_;
+  double stop_;
+  double interval_;
+  std::size_t next_ = 1;  // index of the next grid time
+  ResultSink* sink_;
+  SystemState point_;
+  std::vector<double> row_;
+  std::vector<VariableId> with_slope_;  // variables that have a der() column
+  Trajectory trajectory_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "model/system.h"
+#include "simulate/result.h"
+#include "simulate/trajectory.h"
+
+namespace saltus {
+
+enum class Method { kRadau, kBdf };
+
+struct SimulateOptions {
+  // Where not given, the system's own experiment decides.
+  std::optional<double> start_time;  // s
+  std::optional<double> stop_time;   // s
+  std::optional<double> tolerance;   // relative
+  std::optional<double> interval;    // of stored points, s; 0: every accepted step
+  // Absolute tolerance of every unknown; default: tolerance x nominal of the variable.
+  std::optional<double> absolute_tolerance;
+  Method method = Method::kRadau;
+  double first_step = 0.0;  // 0: chosen
+  double max_step = std::numeric_limits<double>::infinity();
+
+  // Limits; reaching one ends the run with what there is.
+  std::size_t max_steps = 100'000'000;
+  std::size_t max_events = 1'000'000;
+  std::size_t max_hops = 100;  // events at one instant
+  double max_seconds = std::numeric_limits<double>::infinity();
+
+  // Receives the points instead of SimulateResult::trajectory.
+  ResultSink* sink = nullptr;
+  // Polled once a step; the run ends cleanly when it becomes true.
+  const std::atomic<bool>* stop_requested = nullptr;
+  // Called after every step with the time reached.
+  std::function<void(double time)> progress;
+};
+
+// Runs a hybrid system (HM Algorithm 20):
+//
+//   enter the initial mode at a consistent point made from the start values
+//   while t < stop time:
+//     step the integrator of the mode, not beyond the next time event or the stop time
+//     isolate all guard roots on the step's continuous extension
+//     if one is a switch: take the step again so that it ends where the guard itself vanishes
+//     store the points of the step
+//     if a guard fired: settle (successor, transition, consistent point, next mode), restart
+//
+// Guards that are zero when a mode starts are armed once they leave zero upwards; one that leaves
+// downwards switches at once (KM Remark 12).
+//
+// Throws Error for wrong input before integration starts. Everything that happens later is in the
+// result: reason, message, and all points up to there.
+SimulateResult simulate(const HybridSystem& system, const SimulateOptions& options = {});
+
+}  // namespace saltus

@@ -1,0 +1,358 @@
+#include "simulate/simulation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "expr/tape.h"
+
+namespace saltus {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kDefaultPoints = 500.0;
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw Error(message);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::vector<double> start_values(const HybridSystem& system) {
+  std::vector<Expr> starts;
+  std::vector<Expr> symbols;
+  std::vector<double> parameters;
+  for (const Variable& v : system.variables()) starts.push_back(v.start);
+  for (const Parameter& p : system.parameters()) {
+    symbols.push_back(p.symbol);
+    parameters.push_back(p.value);
+  }
+  const Tape tape(starts, {symbols});
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> values(starts.size());
+  const double* inputs[] = {parameters.data()};
+  tape.evaluate(inputs, registers, values.data());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    require(std::isfinite(values[i]),
+            fmt::format("{}: the start value {} of '{}' is not finite", system.name(),
+                        to_string(starts[i]), system.variables()[i].name));
+  return values;
+}
+
+}  // namespace
+
+Simulation::Simulation(const HybridSystem& system, const SimulateOptions& options)
+    : system_(system),
+      options_(options),
+      start_time_(options.start_time.value_or(system.experiment.start_time)),
+      stop_time_(options.stop_time.value_or(system.experiment.stop_time)),
+      tolerance_(options.tolerance.value_or(system.experiment.tolerance)),
+      interval_(options.interval.value_or(
+          system.experiment.interval.value_or((stop_time_ - start_time_) / kDefaultPoints))),
+      modes_(system.modes().size()) {
+  validate(system);
+  for (const Mode& mode : system.modes()) check_shape(system, mode);
+  require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
+          fmt::format("stop time {} must not be before start time {}, and both must be finite",
+                      stop_time_, start_time_));
+  require(tolerance_ > 0.0 && tolerance_ < 1.0,
+          fmt::format("tolerance {} must lie between 0 and 1, for example 1e-6", tolerance_));
+  require(tolerance_ >= 1e-14,
+          fmt::format("tolerance {} is below what double precision allows; 1e-12 is a sensible minimum",
+                      tolerance_));
+  require(!options.absolute_tolerance || *options.absolute_tolerance > 0.0,
+          fmt::format("absolute tolerance {} must be positive",
+                      options.absolute_tolerance.value_or(0.0)));
+  require(std::isfinite(interval_) && interval_ >= 0.0,
+          fmt::format("interval {} must be zero (every step) or positive", interval_));
+  require(options.max_step > 0.0, fmt::format("largest step {} must be positive", options.max_step));
+  require(options.first_step >= 0.0,
+          fmt::format("first step {} must be positive, or 0 to let Saltus choose",
+                      options.first_step));
+  recorder_ =
+      std::make_unique<Recorder>(system, start_time_, stop_time_, interval_, options.sink);
+  time_ = last_event_ = start_time_;
+  state_.values = start_values(system);
+  state_.slopes.assign(state_.values.size(), 0.0);
+  result_.model = system.name();
+  result_.method = options.method == Method::kBdf ? "bdf" : "radau";
+  result_.formulation = "reduced";
+  result_.tolerance = tolerance_;
+}
+
+ModeRun& Simulation::visit(ModeId id) {
+  std::unique_ptr<ModeRun>& run = modes_[id.index()];
+  if (run == nullptr) {
+    const auto begun = Clock::now();
+    run = std::make_unique<ModeRun>(system_, id, options_, tolerance_);
+    visited_.push_back(id);
+    analyse_seconds_ += seconds_since(begun);
+  }
+  return *run;
+}
+
+void Simulation::enter_initial_mode() {
+  if (!enter(system_.find_mode(system_.initial_mode))) return;
+  recorder_->store(time_, run_->analysed().id, state_);
+  const Firing& outside = run_->watch().start(time_, run_->integrator().x().data(),
+                                              run_->integrator().dx().data());
+  if (outside.fired()) settle(outside);
+}
+
+// Makes the state consistent with the mode and starts its integrator; false if the run has stopped.
+bool Simulation::enter(ModeId id) {
+  if (run_ != nullptr) run_->report().seconds += seconds_since(entered_);
+  entered_ = Clock::now();
+  ModeRun& next = visit(id);
+  run_ = &next;
+  const bool first_visit = next.report().visits++ == 0;
+  const ConsistentOutcome outcome = next.make_consistent(time_, state_);
+  const auto& names = next.analysed().dae->definition().equation_names;
+  if (outcome.status == ConsistentStatus::kNotFinite) {
+    stop(StopReason::kNotFinite,
+         fmt::format("{} is not finite {} when the mode starts", names[outcome.index], place()));
+    return false;
+  }
+  if (!outcome.ok()) {
+    stop(StopReason::kInconsistent,
+         fmt::format("no consistent point {}: {} cannot be satisfied; check the start values or what "
+                     "the transition sets",
+                     place(), names[outcome.index]));
+    return false;
+  }
+  if (first_visit && !check_ranks()) return false;
+  next.restart(time_, state_);
+  return true;
+}
+
+bool Simulation::check_ranks() {
+  const auto begun = Clock::now();
+  const RankReport ranks = run_->measure_ranks(time_, state_);
+  analyse_seconds_ += seconds_since(begun);
+  ModeReport& report = run_->report();
+  report.d = ranks.values.d;
+  report.a = ranks.values.a;
+  if (ranks.strangeness_free) return true;
+  stop(StopReason::kSingular,
+       fmt::format("the equations do not determine '{}' {}: the mode is singular or of higher index",
+                   run_->analysed().dae->definition().unknown_names[ranks.suspicious_unknown],
+                   place()));
+  return false;
+}
+
+StepOutcome Simulation::step() {
+  const double limit = std::min(stop_time_, run_->watch().next_time_event());
+  return run_->integrator().step(limit);
+}
+
+void Simulation::accept_step(const Firing& firing) {
+  log_grazings();
+  if (firing.at_step_start) {
+    time_ = firing.time;
+    return;  // the state is still that of the step's start
+  }
+  recorder_->store_step(*run_, state_, firing.fired());
+  time_ = run_->integrator().time();
+  run_->read_point(state_);
+  if (options_.progress) options_.progress(time_);
+}
+
+void Simulation::settle(const Firing& first) {
+  if (!first.at_step_start) run_->remember_step();
+  if (time_ - last_event_ > 8.0 * kEpsilon * std::abs(time_)) hops_ = 0;
+  last_event_ = time_;
+  const Firing* firing = &first;
+  for (bool hop_follows_event = false; firing->fired(); hop_follows_event = true) {
+    if (++hops_ > options_.max_hops) {
+      std::vector<std::string> names;
+      for (const std::size_t g : firing->guards) names.push_back(run_->mode().guards[g].name);
+      stop(StopReason::kEventStorm,
+           fmt::format("more than {} events {}: guard '{}' never clears", options_.max_hops, place(),
+                       fmt::join(names, "', '")));
+      return;
+    }
+    take_transition(*firing, hop_follows_event);
+    if (stopped_) return;
+    firing = &run_->watch().start(time_, run_->integrator().x().data(),
+                                  run_->integrator().dx().data());
+  }
+}
+
+// One hop: T from left limits, next mode, consistent point; both sides are stored.
+void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
+  const ModeRun& from = *run_;
+  const std::vector<Guard>& guards = from.mode().guards;
+  std::size_t chosen = firing.guards.front();
+  for (const std::size_t g : firing.guards)
+    if (guards[g].priority < guards[chosen].priority) chosen = g;
+  const Guard& guard = guards[chosen];
+
+  recorder_->store(time_, from.analysed().id, state_);
+  left_ = state_;
+  run_->transition_values(chosen, time_, left_, assigned_);
+  Event event;
+  event.time = time_;
+  event.from = from.mode().name;
+  event.to = guard.to;
+  event.ontology = "continuous";
+  for (const std::size_t g : firing.guards)
+    event.causes.push_back(fmt::format("{}: {} <= 0", guards[g].name, to_string(guards[g].value)));
+  if (guard.to.empty()) {
+    event.to = event.from;
+    event.kind = firing.is_time_event ? "time" : "discrete";
+    event.tags = {"terminate"};
+    result_.events.push_back(std::move(event));
+    stop(StopReason::kTerminated, fmt::format("guard '{}' ended the run {}", guard.name, place()));
+    return;
+  }
+  for (std::size_t i = 0; i < guard.set.size(); ++i) {
+    const VariableId id = guard.set[i].variable.node()->variable();
+    if (!std::isfinite(assigned_[i])) {
+      stop(StopReason::kNotFinite,
+           fmt::format("the transition of guard '{}' {} sets '{}' to a value that is not finite",
+                       guard.name, place(), system_.variable(id).name));
+      return;
+    }
+    state_.values[id.index()] = assigned_[i];
+  }
+  if (!enter(system_.find_mode(guard.to))) return;
+  recorder_->store(time_, run_->analysed().id, state_);
+
+  const Dae& dae = *run_->analysed().dae;
+  for (std::size_t j = 0; j < dae.unknown_count(); ++j) {
+    const VariableId id = run_->analysed().unknowns[j];
+    const double before = left_.values[id.index()];
+    const double after = state_.values[id.index()];
+    const double size = std::max(std::abs(before), system_.variable(id).nominal);
+    if (dae.is_differential(j) && std::abs(after - before) > 16.0 * kEpsilon * size)
+      event.jumps[system_.variable(id).name] = {before, after};
+  }
+  for (std::size_t i = 0; i < state_.values.size(); ++i) {
+    const bool held = !std::binary_search(run_->analysed().unknowns.begin(),
+                                          run_->analysed().unknowns.end(), VariableId(i));
+    if (held && state_.values[i] != left_.values[i])
+      event.discrete[system_.variables()[i].name] = {left_.values[i], state_.values[i]};
+  }
+  // The first that applies is the kind; every hop but the last at one instant is "instantaneous",
+  // which only the next hop can tell.
+  if (hop_follows_event) {
+    Event& before = result_.events.back();
+    before.tags.insert(before.tags.begin(), "instantaneous");
+    before.kind = "instantaneous";
+    if (before.jumps.empty()) before.ontology = "mythical";
+  }
+  if (!event.jumps.empty()) event.tags.emplace_back("jump");
+  if (event.from != event.to) event.tags.emplace_back("switch");
+  if (firing.guards.size() > 1) event.tags.emplace_back("tie");
+  if (firing.is_time_event) event.tags.emplace_back("time");
+  if (event.tags.empty() || !event.discrete.empty()) event.tags.emplace_back("discrete");
+  event.kind = event.tags.front();
+  result_.events.push_back(std::move(event));
+}
+
+void Simulation::log_grazings() {
+  for (const Grazing& grazing : run_->watch().grazings()) {
+    const Guard& guard = run_->mode().guards[grazing.guard];
+    Event event;
+    event.time = grazing.time;
+    event.kind = "grazing";
+    event.tags = {"grazing"};
+    event.ontology = "continuous";
+    event.from = event.to = run_->mode().name;
+    event.causes = {fmt::format("{}: {} touches 0", guard.name, to_string(guard.value))};
+    result_.events.push_back(std::move(event));
+  }
+}
+
+void Simulation::check_limits() {
+  if (stopped_) return;
+  const std::size_t steps = run_->integrator().counts().steps;
+  if (options_.stop_requested != nullptr && options_.stop_requested->load()) {
+    stop(StopReason::kInterrupted, fmt::format("interrupted {}", place()));
+  } else if (steps >= options_.max_steps) {
+    stop(StopReason::kLimit, fmt::format("the limit of {} steps is reached {}", options_.max_steps,
+                                         place()));
+  } else if (result_.events.size() >= options_.max_events) {
+    stop(StopReason::kLimit, fmt::format("the limit of {} events is reached {}",
+                                         options_.max_events, place()));
+  } else if (std::isfinite(options_.max_seconds) && elapsed() > options_.max_seconds) {
+    stop(StopReason::kLimit, fmt::format("the time limit of {} s is reached {}",
+                                         options_.max_seconds, place()));
+  }
+}
+
+void Simulation::stop(StopReason reason, std::string message) {
+  stopped_ = true;
+  result_.reason = reason;
+  result_.message = std::move(message);
+}
+
+void Simulation::stop_for(const StepOutcome& outcome) {
+  const DaeDefinition& def = run_->analysed().dae->definition();
+  switch (outcome.status) {
+    case StepStatus::kNotFinite:
+      stop(StopReason::kNotFinite,
+           fmt::format("{} is not finite just after {}", def.equation_names[outcome.index], place()));
+      return;
+    case StepStatus::kSingular:
+      stop(StopReason::kSingular,
+           fmt::format("the iteration matrix is singular {}: the equations do not determine '{}'",
+                       place(), def.unknown_names[outcome.index]));
+      return;
+    default:
+      stop(StopReason::kStepSizeTooSmall,
+           fmt::format("the step size fell below rounding {}; '{}' changes fastest: a singularity, "
+                       "or a discontinuity that is not written as a guard",
+                       place(), def.unknown_names[outcome.index]));
+  }
+}
+
+std::string Simulation::place() const {
+  return fmt::format("at t = {:.10g} in mode '{}'", time_, run_->mode().name);
+}
+
+double Simulation::elapsed() const { return seconds_since(begun_); }
+
+SimulateResult Simulation::finish() {
+  if (run_ != nullptr) {
+    run_->report().seconds += seconds_since(entered_);
+    const std::vector<double>& stored = recorder_->trajectory().time;
+    const bool stored_already = !stored.empty() && stored.back() == time_;
+    if (!stored_already || options_.sink != nullptr)
+      recorder_->store(time_, run_->analysed().id, state_);
+  }
+  if (!stopped_) {
+    result_.reason = StopReason::kStopTime;
+    result_.message = fmt::format("reached the stop time {:g}", stop_time_);
+  }
+  result_.time = time_;
+  for (std::size_t i = 0; i < state_.values.size(); ++i)
+    result_.final[system_.variables()[i].name] = state_.values[i];
+  Statistics& total = result_.statistics;
+  for (const ModeId id : visited_) {
+    ModeRun& run = *modes_[id.index()];
+    const IntegratorCounts& counts = run.integrator().counts();
+    Statistics& s = run.report().statistics;
+    s.steps = counts.steps;
+    s.rejected = counts.rejected;
+    s.residuals = counts.residuals;
+    s.jacobians = counts.jacobians;
+    s.factorizations = counts.factorizations;
+    s.newton_iterations = counts.newton_iterations;
+    total += s;
+    result_.modes.push_back(run.report());
+  }
+  total.events = result_.events.size();
+  total.analyse_seconds = analyse_seconds_;
+  total.wall_seconds = elapsed();
+  total.integrate_seconds = total.wall_seconds - analyse_seconds_;
+  result_.trajectory = std::move(recorder_->trajectory());
+  return std::move(result_);
+}
+
+}  // namespace saltus

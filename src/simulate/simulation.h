@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/system.h"
+#include "simulate/mode_run.h"
+#include "simulate/recorder.h"
+#include "simulate/result.h"
+#include "simulate/simulate.h"
+
+namespace saltus {
+
+// One run in progress: the nouns and verbs the loop in simulate.cc is written in. Internal.
+class Simulation {
+ public:
+  // Checks the input; throws Error.
+  Simulation(const HybridSystem& system, const SimulateOptions& options);
+
+  void enter_initial_mode();
+  bool running() const { return !stopped_ && time_ < stop_time_; }
+  StepOutcome step();
+  // The guards that end the step just taken.
+  const Firing& watch_guards() { return run_->watch().examine(run_->integrator()); }
+  void accept_step(const Firing& firing);
+  // Successor, transition, consistent point, next mode; repeated while the state is outside it.
+  void settle(const Firing& firing);
+  void check_limits();
+
+  void stop(StopReason reason, std::string message);
+  void stop_for(const StepOutcome& outcome);
+  SimulateResult finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  ModeRun& visit(ModeId id);
+  bool enter(ModeId id);
+  bool check_ranks();
+  void take_transition(const Firing& firing, bool hop_follows_event);
+  void log_grazings();
+  std::string place() const;  // "at t = 1.5 in mode 'flying'"
+  double elapsed() const;
+
+  const HybridSystem& system_;
+  const SimulateOptions& options_;
+  double start_time_;
+  double stop_time_;
+  double tolerance_;
+  double interval_;
+  Clock::time_point begun_ = Clock::now();
+  double analyse_seconds_ = 0.0;
+
+  std::vector<std::unique_ptr<ModeRun>> modes_;  // by ModeId; null until visited
+  std::vector<ModeId> visited_;
+  ModeRun* run_ = nullptr;
+  double time_ = 0.0;
+  SystemState state_;
+  SystemState left_;
+  std::vector<double> assigned_;
+  std::unique_ptr<Recorder> recorder_;
+  std::size_t hops_ = 0;             // events at the present instant
+  double last_event_ = 0.0;
+  Clock::time_point entered_ = Clock::now();
+  bool stopped_ = false;
+  SimulateResult result_;
+};
+
+}  // namespace saltus
