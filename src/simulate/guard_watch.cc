@@ -109,6 +109,7 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
 void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   State& state = states_[g];
   const std::span<const double> samples(&samples_[5 * g], 5);
+  state.armed = state.armed || samples.front() > state.noise();
   const int along_step =
       mode_.guard_degrees[g] < 0 ? -1 : mode_.guard_degrees[g] * integrator.extension_degree();
   if (state.armed && surely_no_root(samples, along_step)) return;
@@ -127,7 +128,7 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   info.at_end = samples.back();
   const RootReport report = isolator_.isolate(along, info);
   bool armed = state.armed;
-  if (!armed && samples.front() <= state.noise()) {
+  if (!armed) {
     // At zero when the mode started: which way does it leave?
     const int leaves = report.roots.empty()              ? (samples.back() > 0.0 ? 1 : -1)
                        : report.roots.front().s > 1e-9   ? report.roots.front().before
