@@ -52,41 +52,62 @@ class Compiler {
     }
     is_fused_.assign(order.size(), false);
     for (const Node* n : order) {
-      const int i = fused_child(n, [&](const Node* child) {
-        const std::uint32_t at = position.find(child);
-        return uses[at] == 1 && !fuses_.contains(child);
+      const Fusion fusion = fusion_of(n, [&](const Node* child) {
+        return uses[position.find(child)] == 1 && !fusions_.contains(child);
       });
-      if (i < 0) continue;
-      is_fused_[position.find(n->children[static_cast<std::size_t>(i)])] = true;
-      fuses_.emplace(n, i);
+      if (fusion.op == TapeOp::kCount) continue;
+      fusions_.emplace(n, fusion);
+      is_fused_[position.find(n->children[fusion.inner])] = true;
+      if (fusion.both) is_fused_[position.find(n->children[1 - fusion.inner])] = true;
     }
   }
 
-  // Which child is computed together with n; -1: none. Only one level is fused.
+  // An operation computed together with its inner-th child, or with both.
+  struct Fusion {
+    TapeOp op = TapeOp::kCount;  // kCount: computed alone
+    std::size_t inner = 0;
+    bool both = false;
+  };
+
   template <class Available>
-  static int fused_child(const Node* n, Available&& available) {
-    const auto is = [&](int i, Op op) {
-      const Node* child = n->children[static_cast<std::size_t>(i)];
-      return child->op == op && available(child);
+  static Fusion fusion_of(const Node* n, Available&& available) {
+    if (n->op < Op::kAdd || n->op > Op::kDivide || n->children[0] == n->children[1]) return {};
+    const auto inner_op = [&](std::size_t i) {
+      const Node* child = n->children[i];
+      return child->op >= Op::kAdd && child->op <= Op::kMultiply && available(child)
+                 ? child->op
+                 : Op::kConstant;
     };
-    switch (n->op) {
+    const Op left = inner_op(0);
+    const Op right = inner_op(1);
+    if (left == Op::kMultiply && right == Op::kMultiply) {
+      if (n->op == Op::kAdd) return {TapeOp::kProductSum, 0, true};
+      if (n->op == Op::kSubtract) return {TapeOp::kProductDifference, 0, true};
+    }
+    if (left == Op::kConstant && right == Op::kConstant) return {};
+    // Products first: they are worth most, and sums find other partners.
+    const bool use_left =
+        left == Op::kMultiply || (right != Op::kMultiply && left != Op::kConstant);
+    if (use_left) return {fused_op(n->op, left, 0), 0, false};
+    return {fused_op(n->op, right, 1), 1, false};
+  }
+
+  static TapeOp fused_op(Op outer, Op inner, std::size_t i) {
+    const auto pick = [&](TapeOp add, TapeOp subtract, TapeOp multiply) {
+      return inner == Op::kAdd ? add : inner == Op::kSubtract ? subtract : multiply;
+    };
+    switch (outer) {
       case Op::kAdd:
-        if (is(0, Op::kMultiply)) return 0;
-        if (is(1, Op::kMultiply)) return 1;
-        if (is(0, Op::kAdd)) return 0;
-        if (is(1, Op::kAdd)) return 1;
-        return -1;
+        return pick(TapeOp::kAdd3, TapeOp::kDifferenceAdd, TapeOp::kMultiplyAdd);
       case Op::kSubtract:
-        if (is(0, Op::kMultiply)) return 0;
-        if (is(1, Op::kMultiply)) return 1;
-        return -1;
+        if (i == 0)
+          return pick(TapeOp::kAddSubtract, TapeOp::kSubtract3, TapeOp::kMultiplySubtract);
+        return pick(TapeOp::kSubtractSum, TapeOp::kSubtractDifference, TapeOp::kSubtractProduct);
       case Op::kMultiply:
-        if (n->children[0] == n->children[1]) return -1;
-        if (is(0, Op::kMultiply) || is(0, Op::kSubtract)) return 0;
-        if (is(1, Op::kMultiply) || is(1, Op::kSubtract)) return 1;
-        return -1;
+        return pick(TapeOp::kAddMultiply, TapeOp::kDifferenceMultiply, TapeOp::kMultiply3);
       default:
-        return -1;
+        if (i == 1) return TapeOp::kCount;
+        return pick(TapeOp::kAddDivide, TapeOp::kDifferenceDivide, TapeOp::kMultiplyDivide);
     }
   }
 
@@ -168,8 +189,8 @@ class Compiler {
                      : emit({.op = TapeOp::kDivide, .arity = 2, .a = constant(1.0), .b = result}));
       return;
     }
-    const auto fused = fuses_.find(n);
-    if (fused != fuses_.end()) return lower_fused(n, static_cast<std::size_t>(fused->second));
+    const auto fusion = fusions_.find(n);
+    if (fusion != fusions_.end()) return lower_fused(n, fusion->second);
     TapeInstruction instruction;
     instruction.op = tape_op(n->op);
     instruction.arity = static_cast<std::uint8_t>(std::min<std::size_t>(n->children.size(), 3));
@@ -197,27 +218,23 @@ class Compiler {
     program_.functions.push_back(n->graph->shared(n->function));
   }
 
-  void lower_fused(const Node* n, std::size_t i) {
-    const Node* inner = n->children[i];
+  void lower_fused(const Node* n, const Fusion& fusion) {
+    const Node* inner = n->children[fusion.inner];
+    const Node* other = n->children[1 - fusion.inner];
     TapeInstruction instruction;
-    instruction.arity = 3;
+    instruction.op = fusion.op;
+    instruction.arity = fusion.both ? 4 : 3;
     instruction.a = value_.find(inner->children[0]);
     instruction.b = value_.find(inner->children[1]);
-    instruction.c = value_.find(n->children[1 - i]);
-    if (n->op == Op::kAdd) {
-      instruction.op = inner->op == Op::kMultiply ? TapeOp::kMultiplyAdd : TapeOp::kAdd3;
-    } else if (n->op == Op::kSubtract) {
-      instruction.op = i == 0 ? TapeOp::kMultiplySubtract : TapeOp::kSubtractProduct;
-    } else {
-      instruction.op = inner->op == Op::kMultiply ? TapeOp::kMultiply3 : TapeOp::kDifferenceTimes;
-    }
+    instruction.c = value_.find(fusion.both ? other->children[0] : other);
+    if (fusion.both) instruction.d = value_.find(other->children[1]);
     value_.set(n, emit(instruction));
   }
 
   Tape::Program& program_;
   NodeMap value_;
   std::unordered_map<std::uint64_t, std::uint32_t> constants_;
-  std::unordered_map<const Node*, int> fuses_;
+  std::unordered_map<const Node*, Fusion> fusions_;
   std::vector<bool> is_fused_;
 };
 

@@ -119,7 +119,7 @@ const char* c_function(TapeOp op) {
 }
 
 std::string c_expression(TapeOp op, const std::string& a, const std::string& b,
-                         const std::string& c) {
+                         const std::string& c, const std::string& d) {
   switch (op) {
     case TapeOp::kNegate:
       return "-" + a;
@@ -153,10 +153,32 @@ std::string c_expression(TapeOp op, const std::string& a, const std::string& b,
       return c + " - " + a + " * " + b;
     case TapeOp::kMultiply3:
       return a + " * " + b + " * " + c;
+    case TapeOp::kMultiplyDivide:
+      return a + " * " + b + " / " + c;
     case TapeOp::kAdd3:
       return a + " + " + b + " + " + c;
-    case TapeOp::kDifferenceTimes:
+    case TapeOp::kAddSubtract:
+      return a + " + " + b + " - " + c;
+    case TapeOp::kSubtractSum:
+      return c + " - (" + a + " + " + b + ")";
+    case TapeOp::kAddMultiply:
+      return "(" + a + " + " + b + ") * " + c;
+    case TapeOp::kAddDivide:
+      return "(" + a + " + " + b + ") / " + c;
+    case TapeOp::kDifferenceAdd:
+      return a + " - " + b + " + " + c;
+    case TapeOp::kSubtract3:
+      return a + " - " + b + " - " + c;
+    case TapeOp::kSubtractDifference:
+      return c + " - (" + a + " - " + b + ")";
+    case TapeOp::kDifferenceMultiply:
       return "(" + a + " - " + b + ") * " + c;
+    case TapeOp::kDifferenceDivide:
+      return "(" + a + " - " + b + ") / " + c;
+    case TapeOp::kProductSum:
+      return a + " * " + b + " + " + c + " * " + d;
+    case TapeOp::kProductDifference:
+      return a + " * " + b + " - " + c + " * " + d;
     case TapeOp::kPow:
     case TapeOp::kAtan2:
     case TapeOp::kMin:
@@ -229,7 +251,7 @@ class CWriter {
                          lookup.order);
     }
     return c_expression(in.op, value(in.a), in.arity > 1 ? value(in.b) : "",
-                        in.arity > 2 ? value(in.c) : "");
+                        in.arity > 2 ? value(in.c) : "", in.arity > 3 ? value(in.d) : "");
   }
 
   void write_tables() {

@@ -3,9 +3,22 @@
 #include "expr/number.h"
 #include "expr/tape_program.h"
 
+// Runs and copies are often two or three long: calls of memmove and the prologues of vectorised
+// loops would cost more than the work.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-vectorize", "no-tree-loop-distribute-patterns")
+#endif
+
 namespace saltus {
 
 namespace {
+
+inline double* copy_values(const double* from, std::uint32_t count, double* to) noexcept {
+  std::uint32_t k = 0;
+  for (; k + 4 <= count; k += 4) __builtin_memcpy(to + k, from + k, 4 * sizeof(double));
+  for (; k < count; ++k) to[k] = from[k];
+  return to + count;
+}
 
 // The loops of one run: `to` receives the results, `p` walks over the operands.
 template <class F>
@@ -29,6 +42,13 @@ inline const std::uint32_t* run3(const double* r, double* to, const std::uint32_
   return p;
 }
 
+template <class F>
+inline const std::uint32_t* run4(const double* r, double* to, const std::uint32_t* p,
+                                 std::uint32_t count, F&& f) noexcept {
+  for (std::uint32_t k = 0; k < count; ++k, p += 4) to[k] = f(r[p[0]], r[p[1]], r[p[2]], r[p[3]]);
+  return p;
+}
+
 }  // namespace
 
 void Tape::evaluate(const double* const* values, Workspace& workspace,
@@ -37,9 +57,7 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
   double* const r = workspace.data();
   double* to = r + program.constants.size();
   for (const TapeCopy& copy : program.copies) {
-    const double* from = values[copy.group] + copy.from;
-    for (std::uint32_t k = 0; k < copy.count; ++k) to[k] = from[k];
-    to += copy.count;
+    to = copy_values(values[copy.group] + copy.from, copy.count, to);
   }
   const std::uint32_t* p = program.operands.data();
 #define SALTUS_RUN1(name, expression)                                            \
@@ -54,6 +72,11 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
   case TapeOp::name:                                                            \
     p = run3(r, to, p, run.count,                                               \
              [](double a, double b, double c) noexcept { return expression; }); \
+    break
+#define SALTUS_RUN4(name, expression)                                                     \
+  case TapeOp::name:                                                                      \
+    p = run4(r, to, p, run.count,                                                         \
+             [](double a, double b, double c, double d) noexcept { return expression; }); \
     break
   for (const TapeRun& run : program.runs) {
     switch (run.op) {
@@ -95,8 +118,19 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
       SALTUS_RUN3(kMultiplySubtract, a * b - c);
       SALTUS_RUN3(kSubtractProduct, c - a * b);
       SALTUS_RUN3(kMultiply3, (a * b) * c);
+      SALTUS_RUN3(kMultiplyDivide, (a * b) / c);
       SALTUS_RUN3(kAdd3, (a + b) + c);
-      SALTUS_RUN3(kDifferenceTimes, (a - b) * c);
+      SALTUS_RUN3(kAddSubtract, (a + b) - c);
+      SALTUS_RUN3(kSubtractSum, c - (a + b));
+      SALTUS_RUN3(kAddMultiply, (a + b) * c);
+      SALTUS_RUN3(kAddDivide, (a + b) / c);
+      SALTUS_RUN3(kDifferenceAdd, (a - b) + c);
+      SALTUS_RUN3(kSubtract3, (a - b) - c);
+      SALTUS_RUN3(kSubtractDifference, c - (a - b));
+      SALTUS_RUN3(kDifferenceMultiply, (a - b) * c);
+      SALTUS_RUN3(kDifferenceDivide, (a - b) / c);
+      SALTUS_RUN4(kProductSum, a * b + c * d);
+      SALTUS_RUN4(kProductDifference, a * b - c * d);
       case TapeOp::kTable:
         for (std::uint32_t k = 0; k < run.count; ++k, p += 2) {
           const TapeLookup& lookup = program.lookups[p[1]];
@@ -121,6 +155,7 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
 #undef SALTUS_RUN1
 #undef SALTUS_RUN2
 #undef SALTUS_RUN3
+#undef SALTUS_RUN4
   const std::uint32_t* at = program.output_registers.data();
   for (std::size_t i = 0; i < program.output_registers.size(); ++i) outputs[i] = r[at[i]];
 }

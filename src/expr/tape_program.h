@@ -20,12 +20,23 @@ enum class TapeOp : std::uint8_t {
   kAbs, kSign, kFloor, kCeil, kTrunc, kNot,
   kAdd, kSubtract, kMultiply, kDivide, kPow, kAtan2, kMin, kMax,
   kLess, kLessEqual, kEqual, kAnd, kOr, kSelect, kTable, kCall,
-  kMultiplyAdd,       // a*b + c
-  kMultiplySubtract,  // a*b - c
-  kSubtractProduct,   // c - a*b
-  kMultiply3,         // (a*b)*c
-  kAdd3,              // (a + b) + c
-  kDifferenceTimes,   // (a - b)*c
+  kMultiplyAdd,         // a*b + c
+  kMultiplySubtract,    // a*b - c
+  kSubtractProduct,     // c - a*b
+  kMultiply3,           // (a*b)*c
+  kMultiplyDivide,      // (a*b)/c
+  kAdd3,                // (a + b) + c
+  kAddSubtract,         // (a + b) - c
+  kSubtractSum,         // c - (a + b)
+  kAddMultiply,         // (a + b)*c
+  kAddDivide,           // (a + b)/c
+  kDifferenceAdd,       // (a - b) + c
+  kSubtract3,           // (a - b) - c
+  kSubtractDifference,  // c - (a - b)
+  kDifferenceMultiply,  // (a - b)*c
+  kDifferenceDivide,    // (a - b)/c
+  kProductSum,          // a*b + c*d
+  kProductDifference,   // a*b - c*d
   kCount,
   // clang-format on
 };
@@ -38,6 +49,7 @@ struct TapeInstruction {
   std::uint32_t a = 0;  // of a call: the first of its arguments in call_arguments
   std::uint32_t b = 0;
   std::uint32_t c = 0;
+  std::uint32_t d = 0;
   std::uint32_t extra = 0;  // index of the table lookup or call
 };
 

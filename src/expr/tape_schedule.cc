@@ -23,6 +23,7 @@ void for_each_operand(const Tape::Program& p, const TapeInstruction& in, Visit&&
   visit(in.a);
   if (in.arity > 1) visit(in.b);
   if (in.arity > 2) visit(in.c);
+  if (in.arity > 3) visit(in.d);
 }
 
 class Scheduler {
