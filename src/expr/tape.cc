@@ -52,9 +52,12 @@ class Compiler {
     }
     is_fused_.assign(order.size(), false);
     for (const Node* n : order) {
-      const Fusion fusion = fusion_of(n, [&](const Node* child) {
-        return uses[position.find(child)] == 1 && !fusions_.contains(child);
-      });
+      const auto used_once = [&](const Node* child) { return uses[position.find(child)] == 1; };
+      Fusion fusion = nested_fusion_of(n, used_once);
+      if (fusion.op == TapeOp::kCount) {
+        fusion = fusion_of(
+            n, [&](const Node* child) { return used_once(child) && !fusions_.contains(child); });
+      }
       if (fusion.op == TapeOp::kCount) continue;
       fusions_.emplace(n, fusion);
       is_fused_[position.find(n->children[fusion.inner])] = true;
@@ -67,7 +70,22 @@ class Compiler {
     TapeOp op = TapeOp::kCount;  // kCount: computed alone
     std::size_t inner = 0;
     bool both = false;
+    bool nested = false;  // the child is itself fused with one of its children
   };
+
+  // A conductance times a difference, added to something: the commonest term of a network.
+  template <class UsedOnce>
+  Fusion nested_fusion_of(const Node* n, UsedOnce&& used_once) const {
+    if (n->op != Op::kAdd) return {};
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      const auto found = fusions_.find(n->children[i]);
+      if (found != fusions_.end() && found->second.op == TapeOp::kDifferenceMultiply &&
+          used_once(n->children[i])) {
+        return {TapeOp::kDifferenceMultiplyAdd, i, false, true};
+      }
+    }
+    return {};
+  }
 
   template <class Available>
   static Fusion fusion_of(const Node* n, Available&& available) {
@@ -81,15 +99,18 @@ class Compiler {
     const Op left = inner_op(0);
     const Op right = inner_op(1);
     if (left == Op::kMultiply && right == Op::kMultiply) {
-      if (n->op == Op::kAdd) return {TapeOp::kProductSum, 0, true};
-      if (n->op == Op::kSubtract) return {TapeOp::kProductDifference, 0, true};
+      if (n->op == Op::kAdd) return {TapeOp::kProductSum, 0, true, false};
+      if (n->op == Op::kSubtract) return {TapeOp::kProductDifference, 0, true, false};
+    }
+    if (n->op == Op::kSubtract && left == Op::kMultiply && right == Op::kSubtract) {
+      return {TapeOp::kProductMinusDifference, 0, true, false};
     }
     if (left == Op::kConstant && right == Op::kConstant) return {};
     // Products first: they are worth most, and sums find other partners.
     const bool use_left =
         left == Op::kMultiply || (right != Op::kMultiply && left != Op::kConstant);
-    if (use_left) return {fused_op(n->op, left, 0), 0, false};
-    return {fused_op(n->op, right, 1), 1, false};
+    if (use_left) return {fused_op(n->op, left, 0), 0, false, false};
+    return {fused_op(n->op, right, 1), 1, false, false};
   }
 
   static TapeOp fused_op(Op outer, Op inner, std::size_t i) {
@@ -166,6 +187,7 @@ class Compiler {
   // x^n for n >= 1 by squaring.
   std::uint32_t power(std::uint32_t x, int n) {
     if (n == 1) return x;
+    if (n == 3) return emit({.op = TapeOp::kCube, .arity = 1, .a = x});
     const std::uint32_t half = power(x, n / 2);
     const std::uint32_t square = multiply(half, half);
     return n % 2 == 0 ? square : multiply(square, x);
@@ -223,6 +245,16 @@ class Compiler {
     const Node* other = n->children[1 - fusion.inner];
     TapeInstruction instruction;
     instruction.op = fusion.op;
+    if (fusion.nested) {
+      const std::size_t i = fusions_.at(inner).inner;
+      instruction.arity = 4;
+      instruction.a = value_.find(inner->children[i]->children[0]);
+      instruction.b = value_.find(inner->children[i]->children[1]);
+      instruction.c = value_.find(inner->children[1 - i]);
+      instruction.d = value_.find(other);
+      value_.set(n, emit(instruction));
+      return;
+    }
     instruction.arity = fusion.both ? 4 : 3;
     instruction.a = value_.find(inner->children[0]);
     instruction.b = value_.find(inner->children[1]);

@@ -179,6 +179,12 @@ std::string c_expression(TapeOp op, const std::string& a, const std::string& b,
       return a + " * " + b + " + " + c + " * " + d;
     case TapeOp::kProductDifference:
       return a + " * " + b + " - " + c + " * " + d;
+    case TapeOp::kProductMinusDifference:
+      return a + " * " + b + " - (" + c + " - " + d + ")";
+    case TapeOp::kDifferenceMultiplyAdd:
+      return "(" + a + " - " + b + ") * " + c + " + " + d;
+    case TapeOp::kCube:
+      return a + " * " + a + " * " + a;
     case TapeOp::kPow:
     case TapeOp::kAtan2:
     case TapeOp::kMin:

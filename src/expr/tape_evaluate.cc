@@ -24,28 +24,44 @@ inline double* copy_values(const double* from, std::uint32_t count, double* to) 
 template <class F>
 inline const std::uint32_t* run1(const double* r, double* to, const std::uint32_t* p,
                                  std::uint32_t count, F&& f) noexcept {
-  for (std::uint32_t k = 0; k < count; ++k) to[k] = f(r[p[k]]);
-  return p + count;
+  double* const end = to + count;
+  do {
+    *to++ = f(r[p[0]]);
+    p += 1;
+  } while (to != end);
+  return p;
 }
 
 template <class F>
 inline const std::uint32_t* run2(const double* r, double* to, const std::uint32_t* p,
                                  std::uint32_t count, F&& f) noexcept {
-  for (std::uint32_t k = 0; k < count; ++k, p += 2) to[k] = f(r[p[0]], r[p[1]]);
+  double* const end = to + count;
+  do {
+    *to++ = f(r[p[0]], r[p[1]]);
+    p += 2;
+  } while (to != end);
   return p;
 }
 
 template <class F>
 inline const std::uint32_t* run3(const double* r, double* to, const std::uint32_t* p,
                                  std::uint32_t count, F&& f) noexcept {
-  for (std::uint32_t k = 0; k < count; ++k, p += 3) to[k] = f(r[p[0]], r[p[1]], r[p[2]]);
+  double* const end = to + count;
+  do {
+    *to++ = f(r[p[0]], r[p[1]], r[p[2]]);
+    p += 3;
+  } while (to != end);
   return p;
 }
 
 template <class F>
 inline const std::uint32_t* run4(const double* r, double* to, const std::uint32_t* p,
                                  std::uint32_t count, F&& f) noexcept {
-  for (std::uint32_t k = 0; k < count; ++k, p += 4) to[k] = f(r[p[0]], r[p[1]], r[p[2]], r[p[3]]);
+  double* const end = to + count;
+  do {
+    *to++ = f(r[p[0]], r[p[1]], r[p[2]], r[p[3]]);
+    p += 4;
+  } while (to != end);
   return p;
 }
 
@@ -131,6 +147,9 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
       SALTUS_RUN3(kDifferenceDivide, (a - b) / c);
       SALTUS_RUN4(kProductSum, a * b + c * d);
       SALTUS_RUN4(kProductDifference, a * b - c * d);
+      SALTUS_RUN4(kProductMinusDifference, a * b - (c - d));
+      SALTUS_RUN4(kDifferenceMultiplyAdd, (a - b) * c + d);
+      SALTUS_RUN1(kCube, (a * a) * a);
       case TapeOp::kTable:
         for (std::uint32_t k = 0; k < run.count; ++k, p += 2) {
           const TapeLookup& lookup = program.lookups[p[1]];
@@ -148,7 +167,7 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
         }
         break;
       case TapeOp::kCount:
-        break;
+        __builtin_unreachable();
     }
     to += run.count;
   }

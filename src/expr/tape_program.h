@@ -37,6 +37,9 @@ enum class TapeOp : std::uint8_t {
   kDifferenceDivide,    // (a - b)/c
   kProductSum,          // a*b + c*d
   kProductDifference,   // a*b - c*d
+  kProductMinusDifference,  // a*b - (c - d)
+  kDifferenceMultiplyAdd,   // (a - b)*c + d
+  kCube,                // (a*a)*a
   kCount,
   // clang-format on
 };
