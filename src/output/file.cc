@@ -32,6 +32,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {
+  if (bytes == 0) return;  // data of an empty vector may be null, which fwrite may not be given
   errno = 0;
   if (std::fwrite(data, 1, bytes, file_) != bytes) fail(errno);
 }
