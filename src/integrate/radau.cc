@@ -12,7 +12,7 @@ namespace saltus {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr int kMaxIterations = 7;
+constexpr int kMaxIterations = 10;
 constexpr double kSafety = 0.9;
 constexpr double kLargestShrink = 5.0;
 constexpr double kLargestGrowth = 8.0;
@@ -22,6 +22,8 @@ constexpr double kKeepStepFrom = 1.0;
 constexpr double kKeepStepTo = 1.2;
 // Newton contracting faster than this keeps its Jacobian for the next step.
 constexpr double kReuseJacobian = 1e-3;
+// Newton's contraction grows with h; a step is not made so long that it would exceed this.
+constexpr double kLargestContraction = 0.3;
 constexpr int kMaxFailures = 60;
 
 struct Tableau {
@@ -383,7 +385,8 @@ double Radau::next_step_size(double h, double error) {
                              std::pow(error * error / accepted_error_, 0.25) / kSafety;
     quotient = std::max(quotient, std::clamp(predicted, 1.0 / growth, kLargestShrink));
   }
-  const double proposal = h / quotient;
+  double proposal = h / quotient;
+  if (theta_ > 0.0) proposal = std::min(proposal, h * std::max(1.0, kLargestContraction / theta_));
   const double ratio = proposal / h;
   if (error < 1.0 && ratio >= kKeepStepFrom && ratio <= kKeepStepTo) return h;
   return std::min(proposal, options_.max_step);
