@@ -73,15 +73,23 @@ class Compiler {
     bool nested = false;  // the child is itself fused with one of its children
   };
 
-  // A conductance times a difference, added to something: the commonest term of a network.
+  // Two commonest terms as a whole: a conductance times a difference, and a product of three, each
+  // added to something.
   template <class UsedOnce>
   Fusion nested_fusion_of(const Node* n, UsedOnce&& used_once) const {
-    if (n->op != Op::kAdd) return {};
+    if (n->op != Op::kAdd && n->op != Op::kSubtract) return {};
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       const auto found = fusions_.find(n->children[i]);
-      if (found != fusions_.end() && found->second.op == TapeOp::kDifferenceMultiply &&
-          used_once(n->children[i])) {
+      if (found == fusions_.end() || !used_once(n->children[i])) continue;
+      const TapeOp inner = found->second.op;
+      if (inner == TapeOp::kDifferenceMultiply && n->op == Op::kAdd) {
         return {TapeOp::kDifferenceMultiplyAdd, i, false, true};
+      }
+      if (inner == TapeOp::kMultiply3) {
+        return {n->op == Op::kAdd ? TapeOp::kMultiply3Add
+                : i == 0          ? TapeOp::kMultiply3Subtract
+                                  : TapeOp::kSubtractMultiply3,
+                i, false, true};
       }
     }
     return {};

@@ -183,6 +183,12 @@ std::string c_expression(TapeOp op, const std::string& a, const std::string& b,
       return a + " * " + b + " - (" + c + " - " + d + ")";
     case TapeOp::kDifferenceMultiplyAdd:
       return "(" + a + " - " + b + ") * " + c + " + " + d;
+    case TapeOp::kMultiply3Add:
+      return a + " * " + b + " * " + c + " + " + d;
+    case TapeOp::kMultiply3Subtract:
+      return a + " * " + b + " * " + c + " - " + d;
+    case TapeOp::kSubtractMultiply3:
+      return d + " - " + a + " * " + b + " * " + c;
     case TapeOp::kCube:
       return a + " * " + a + " * " + a;
     case TapeOp::kPow:

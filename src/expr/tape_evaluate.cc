@@ -20,6 +20,23 @@ inline double* copy_values(const double* from, std::uint32_t count, double* to) 
   return to + count;
 }
 
+// Four at a time, because a Jacobian has more outputs than operations.
+inline void gather(const double* r, const std::uint32_t* at, std::size_t count,
+                   double* to) noexcept {
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const double a = r[at[i]];
+    const double b = r[at[i + 1]];
+    const double c = r[at[i + 2]];
+    const double d = r[at[i + 3]];
+    to[i] = a;
+    to[i + 1] = b;
+    to[i + 2] = c;
+    to[i + 3] = d;
+  }
+  for (; i < count; ++i) to[i] = r[at[i]];
+}
+
 // The loops of one run: `to` receives the results, `p` walks over the operands.
 template <class F>
 inline const std::uint32_t* run1(const double* r, double* to, const std::uint32_t* p,
@@ -149,6 +166,9 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
       SALTUS_RUN4(kProductDifference, a * b - c * d);
       SALTUS_RUN4(kProductMinusDifference, a * b - (c - d));
       SALTUS_RUN4(kDifferenceMultiplyAdd, (a - b) * c + d);
+      SALTUS_RUN4(kMultiply3Add, (a * b) * c + d);
+      SALTUS_RUN4(kMultiply3Subtract, (a * b) * c - d);
+      SALTUS_RUN4(kSubtractMultiply3, d - (a * b) * c);
       SALTUS_RUN1(kCube, (a * a) * a);
       case TapeOp::kTable:
         for (std::uint32_t k = 0; k < run.count; ++k, p += 2) {
@@ -175,8 +195,7 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
 #undef SALTUS_RUN2
 #undef SALTUS_RUN3
 #undef SALTUS_RUN4
-  const std::uint32_t* at = program.output_registers.data();
-  for (std::size_t i = 0; i < program.output_registers.size(); ++i) outputs[i] = r[at[i]];
+  gather(r, program.output_registers.data(), program.output_registers.size(), outputs);
 }
 
 }  // namespace saltus

@@ -39,6 +39,9 @@ enum class TapeOp : std::uint8_t {
   kProductDifference,   // a*b - c*d
   kProductMinusDifference,  // a*b - (c - d)
   kDifferenceMultiplyAdd,   // (a - b)*c + d
+  kMultiply3Add,            // (a*b)*c + d
+  kMultiply3Subtract,       // (a*b)*c - d
+  kSubtractMultiply3,       // d - (a*b)*c
   kCube,                // (a*a)*a
   kCount,
   // clang-format on
