@@ -101,3 +101,32 @@ inline Dae diode_ring() {
   }
   return dae;
 }
+
+// Index 3 in the test set; here both constraints are differentiated twice, which leaves index 1.
+inline Dae car_axis() {
+  return {.name = "car_axis",
+          .end = 3,
+          .start = {0, 0.5Q, 1, 0.5Q, -0.5Q, 0, -0.5Q, 0, 0, 0},
+          .floor = {1e-2Q, 1e-2Q, 1e-2Q, 1e-2Q, 1e-2Q, 1e-2Q, 1e-2Q, 1e-2Q, 1e-4Q, 1e-4Q},
+          .residual = [](Real t, const Vector& y, const Vector& dy, Vector& r) {
+            const Real k = 5e-4Q, l0 = 0.5Q, w = 10, h = 0.1Q;
+            const Real yb = h * sinq(w * t), yb1 = h * w * cosq(w * t), yb2 = -w * w * yb;
+            const Real xb = sqrtq(1 - yb * yb), xb1 = -yb * yb1 / xb;
+            const Real xb2 = -(yb1 * yb1 + yb * yb2 + xb1 * xb1) / xb;
+            const Real ll = sqrtq(y[0] * y[0] + y[1] * y[1]);
+            const Real ex = y[2] - xb, ey = y[3] - yb, lr = sqrtq(ex * ex + ey * ey);
+            const Real dx = y[0] - y[2], height = y[1] - y[3];
+            const Real f[4] = {(l0 - ll) * y[0] / ll + y[8] * xb + 2 * y[9] * dx,
+                               (l0 - ll) * y[1] / ll + y[8] * yb + 2 * y[9] * height - k,
+                               (l0 - lr) * ex / lr - 2 * y[9] * dx,
+                               (l0 - lr) * ey / lr - 2 * y[9] * height - k};
+            for (int i = 0; i < 4; ++i) {
+              r[i] = dy[i] - y[4 + i];
+              r[4 + i] = dy[4 + i] - f[i] / k;
+            }
+            r[8] = f[0] / k * xb + 2 * y[4] * xb1 + y[0] * xb2 + f[1] / k * yb + 2 * y[5] * yb1 +
+                   y[1] * yb2;
+            const Real vx = y[4] - y[6], vy = y[5] - y[7];
+            r[9] = vx * vx + vy * vy + dx * (f[0] - f[2]) / k + height * (f[1] - f[3]) / k;
+          }};
+}

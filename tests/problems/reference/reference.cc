@@ -63,4 +63,5 @@ int main(int argc, char** argv) {
   if (wanted("akzo_nobel")) report(akzo_nobel(), 1e-6Q);
   if (wanted("transistor_amplifier")) report(transistor_amplifier(), 1e-7Q);
   if (wanted("diode_ring")) report(diode_ring(), 1e-9Q);
+  if (wanted("car_axis")) report(car_axis(), 1e-5Q);
 }
