@@ -54,10 +54,11 @@ void check_orders(const HybridSystem& system, const Mode& mode) {
   for (std::size_t i = 0; i < mode.equations.size(); ++i) {
     for (const Expr& leaf : leaves_of(mode.equations[i].residual())) {
       if (leaf.is_variable() && leaf.node()->order > 1)
-        throw Error(fmt::format("{}: {} of mode '{}' contains {}; introduce a variable for {} so that "
-                                "only first derivatives occur",
-                                system.name(), equation_name(mode, i), mode.name, to_string(leaf),
-                                to_string(system.graph().variable(leaf.node()->variable(), 1))));
+        throw Error(
+            fmt::format("{}: {} of mode '{}' contains {}; introduce a variable for {} so that "
+                        "only first derivatives occur",
+                        system.name(), equation_name(mode, i), mode.name, to_string(leaf),
+                        to_string(system.graph().variable(leaf.node()->variable(), 1))));
     }
   }
 }

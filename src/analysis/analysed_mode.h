@@ -29,8 +29,8 @@ struct AnalysedMode {
   std::vector<VariableId> unknowns;  // of the Dae, in its order
   std::unique_ptr<const Dae> dae;
 
-  // Guard values, and the natural size sum |dS/dx_i| max(|x_i|, nominal_i) of each guard, as functions
-  // of the same inputs as the Dae.
+  // Guard values, and the natural size sum |dS/dx_i| max(|x_i|, nominal_i) of each guard, as
+  // functions of the same inputs as the Dae.
   Tape guards;
   Tape guard_sizes;
   // Degree of each guard as a polynomial along the unknowns and time; -1: not polynomial.

@@ -13,7 +13,8 @@ constexpr int kMaxHalvings = 12;
 // because rounding is reached, provided it is below the second number by then.
 constexpr double kConverged = 1e-14;
 constexpr double kConvergedToRounding = 1e-9;
-// Singular values below this fraction of the largest count as zero (matrix scaled by rows and columns).
+// Singular values below this fraction of the largest count as zero (matrix scaled by rows and
+// columns).
 constexpr double kRankTolerance = 1e-11;
 
 std::size_t first_not_finite(const std::vector<double>& residual) {
@@ -70,8 +71,7 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
       return {ConsistentStatus::kNotFinite, bad};
     dae_.jacobian(data, t, x_.data(), dx_.data(), jacobian_.data());
     measure_rows();
-    const bool solvable =
-        direction == Direction::kUnique ? newton_update() : least_change_update();
+    const bool solvable = direction == Direction::kUnique ? newton_update() : least_change_update();
     if (!solvable) return {ConsistentStatus::kNotConverged, worst_equation()};
 
     double size = 0.0;
@@ -132,7 +132,8 @@ bool ConsistentSolver::newton_update() {
   const int nonzeros = pattern.nonzeros();
   for (int j = 0; j < pattern.columns; ++j) {
     const int offset = dae_.is_differential(j) ? nonzeros : 0;
-    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) matrix_[k] = jacobian_[offset + k];
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
+      matrix_[k] = jacobian_[offset + k];
   }
   if (!solver_.factor(matrix_.data())) return false;
   std::copy(residual_.begin(), residual_.end(), step_x_.begin());
@@ -144,9 +145,9 @@ bool ConsistentSolver::newton_update() {
   return true;
 }
 
-// With J1 the columns of what may change freely (derivatives, algebraic unknowns) and J2 those of the
-// given values: directions Z of the equations that J1 cannot reach are constraints Z^T F = 0 on the
-// given values; they get the smallest change that satisfies them, the rest follows from J1.
+// With J1 the columns of what may change freely (derivatives, algebraic unknowns) and J2 those of
+// the given values: directions Z of the equations that J1 cannot reach are constraints Z^T F = 0 on
+// the given values; they get the smallest change that satisfies them, the rest follows from J1.
 bool ConsistentSolver::least_change_update() {
   const Pattern& pattern = dae_.pattern();
   const auto& nominal = dae_.definition().nominal;
@@ -172,11 +173,12 @@ bool ConsistentSolver::least_change_update() {
   const Eigen::MatrixXd z = svd.matrixU().rightCols(pattern.rows - rank);
   Eigen::VectorXd given_step = Eigen::VectorXd::Zero(n);
   if (z.cols() > 0) {
-    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> constraints(z.transpose() * given);
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> constraints(z.transpose() *
+                                                                              given);
     given_step = constraints.solve(z.transpose() * r);
     // Constraints that no change of the given values can satisfy either: contradictory equations.
     const double left = (z.transpose() * (r - given * given_step)).norm();
-    if (left > 1e-8 * (1.0 + r.norm()) ) return false;
+    if (left > 1e-8 * (1.0 + r.norm())) return false;
   }
   const Eigen::VectorXd free_step = svd.solve(r - given * given_step);
   for (int j = 0; j < n; ++j) {

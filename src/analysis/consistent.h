@@ -19,21 +19,22 @@ struct ConsistentOutcome {
 
 // Solves F(t, x, x') = 0 for the derivatives and the algebraic unknowns; the values of the unknowns
 // under der() are given. Damped Newton. Where the equations hide constraints on those given values
-// too (a strangeness-free form that is not semi-explicit, such as circuits with coupled capacitors),
-// they are changed as little as possible, and derivatives that are not determined get least norm.
+// too (a strangeness-free form that is not semi-explicit, such as circuits with coupled
+// capacitors), they are changed as little as possible, and derivatives that are not determined get
+// least norm.
 class ConsistentSolver {
  public:
   explicit ConsistentSolver(const Dae& dae);  // `dae` must outlive it
 
-  // In: guesses; out: the consistent point, or the guesses if it fails. Does not allocate as long as
-  // the equations determine derivatives and algebraic unknowns uniquely.
+  // In: guesses; out: the consistent point, or the guesses if it fails. Does not allocate as long
+  // as the equations determine derivatives and algebraic unknowns uniquely.
   ConsistentOutcome solve(DaeData& data, double t, double* x, double* dx);
 
  private:
   enum class Direction { kUnique, kLeastChange };
 
   ConsistentOutcome iterate(Direction direction, DaeData& data, double t);
-  bool newton_update();         // fills step_x_, step_dx_; false if the matrix is singular
+  bool newton_update();  // fills step_x_, step_dx_; false if the matrix is singular
   bool least_change_update();
   void measure_rows();
   double scaled_residual() const;

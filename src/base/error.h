@@ -5,7 +5,8 @@
 
 namespace saltus {
 
-// Where a piece of input came from. An empty file means "not from a file"; line and column count from 1.
+// Where a piece of input came from. An empty file means "not from a file"; line and column count
+// from 1.
 struct SourceLocation {
   std::string file;
   int line = 0;

@@ -24,8 +24,8 @@ struct Deleter {
   void operator()(T* p) const { Free(p); }
 };
 template <class Handle, auto Free>
-using Owned = std::unique_ptr<std::remove_pointer_t<Handle>,
-                              Deleter<std::remove_pointer_t<Handle>, Free>>;
+using Owned =
+    std::unique_ptr<std::remove_pointer_t<Handle>, Deleter<std::remove_pointer_t<Handle>, Free>>;
 
 void free_linear_solver(SUNLinearSolver s) { SUNLinSolFree(s); }
 void free_ida(void* memory) { IDAFree(&memory); }
@@ -211,8 +211,9 @@ class Ida : public Integrator {
     IDAGetNumNonlinSolvConvFails(memory_.get(), &newton_failures);
     IDAGetNumJacEvals(memory_.get(), &jacobians);
     const auto count = [](long value) { return static_cast<std::size_t>(value); };
-    return {count(steps),     count(failures + newton_failures), count(residuals),
-            count(jacobians), count(setups),                     count(newton)};
+    return {count(steps),     count(failures + newton_failures),
+            count(residuals), count(jacobians),
+            count(setups),    count(newton)};
   }
 
   void update_counts() {

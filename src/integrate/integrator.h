@@ -26,10 +26,10 @@ struct StepOutcome {
 };
 
 struct IntegratorOptions {
-  double tolerance = 1e-6;                // relative
+  double tolerance = 1e-6;                 // relative
   std::vector<double> absolute_tolerance;  // an unknown
   double max_step = std::numeric_limits<double>::infinity();
-  double first_step = 0.0;                // 0: chosen from the slope
+  double first_step = 0.0;  // 0: chosen from the slope
 };
 
 struct IntegratorCounts {
@@ -47,7 +47,8 @@ class Integrator {
  public:
   virtual ~Integrator() = default;
 
-  // Starts from a consistent point. `step` is the step size to try first; 0 lets the integrator choose.
+  // Starts from a consistent point. `step` is the step size to try first; 0 lets the integrator
+  // choose.
   virtual void restart(double t, std::span<const double> x, std::span<const double> dx,
                        double step) = 0;
 

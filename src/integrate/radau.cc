@@ -109,8 +109,8 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
       n_(dae.unknown_count()),
       real_(dae.pattern()),
       complex_(dae.pattern()) {
-  // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far too
-  // pessimistic at tight tolerances: control with tol' = 0.1 tol^(2/3) (Hairer & Wanner).
+  // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far
+  // too pessimistic at tight tolerances: control with tol' = 0.1 tol^(2/3) (Hairer & Wanner).
   const double rtol = options_.tolerance;
   rtol_ = 0.1 * std::pow(rtol, 2.0 / 3.0);
   for (const double atol : options_.absolute_tolerance) atol_.push_back(rtol_ * atol / rtol);
@@ -199,8 +199,8 @@ StepOutcome Radau::retake(double t) {
   for (int i = 0; i < 3; ++i) {
     const Weights w = weights_at(tableau().c[i] * ratio);
     for (std::size_t j = 0; j < n_; ++j)
-      z_[i * n_ + j] = w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] +
-                       w.value[2] * stages_[2 * n_ + j];
+      z_[i * n_ + j] =
+          w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] + w.value[2] * stages_[2 * n_ + j];
   }
   if (!factor(h)) return {StepStatus::kSingular, 0};
   NewtonResult newton = solve_stages(t, h);
@@ -271,8 +271,8 @@ void Radau::predict(double h) {
     Weights w = weights_at(1.0 + c[i] * h / h_);
     w.value[2] -= 1.0;  // increments count from the end of that step
     for (std::size_t j = 0; j < n_; ++j)
-      z_[i * n_ + j] = w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] +
-                       w.value[2] * stages_[2 * n_ + j];
+      z_[i * n_ + j] =
+          w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] + w.value[2] * stages_[2 * n_ + j];
   }
 }
 
@@ -376,13 +376,13 @@ double Radau::estimate_error(double h, bool filter) {
 
 // Predictive control (Gustafsson): looks at the last two errors; Newton's iteration count caps it.
 double Radau::next_step_size(double h, double error) {
-  const double cap =
-      std::min(kSafety, kSafety * (1.0 + 2.0 * kMaxIterations) / (iterations_ + 2.0 * kMaxIterations));
+  const double cap = std::min(
+      kSafety, kSafety * (1.0 + 2.0 * kMaxIterations) / (iterations_ + 2.0 * kMaxIterations));
   const double growth = first_ ? kLargestFirstGrowth : kLargestGrowth;
   double quotient = std::clamp(std::pow(error, 0.25) / cap, 1.0 / growth, kLargestShrink);
   if (error < 1.0 && accepted_step_ > 0.0) {
-    const double predicted = accepted_step_ / h *
-                             std::pow(error * error / accepted_error_, 0.25) / kSafety;
+    const double predicted =
+        accepted_step_ / h * std::pow(error * error / accepted_error_, 0.25) / kSafety;
     quotient = std::max(quotient, std::clamp(predicted, 1.0 / growth, kLargestShrink));
   }
   double proposal = h / quotient;

@@ -9,9 +9,9 @@
 
 namespace saltus {
 
-// Radau IIA collocation with 3 stages, order 5, for F(t, x, x') = 0 (Hairer & Wanner II, IV.8, written
-// for implicit systems). With Z_i the stage increments, the stage derivatives are X'_i = (A^-1 Z)_i / h
-// and Newton solves
+// Radau IIA collocation with 3 stages, order 5, for F(t, x, x') = 0 (Hairer & Wanner II, IV.8,
+// written for implicit systems). With Z_i the stage increments, the stage derivatives are X'_i =
+// (A^-1 Z)_i / h and Newton solves
 //   (A^-1 / h (x) F_x' + I (x) F_x) dZ = -F(t_i, x_0 + Z_i, X'_i),
 // decoupled by the eigenvectors of A^-1 into one real and one complex system of size n.
 // Stiffly accurate: the end point satisfies the equations, algebraic ones included.
@@ -80,14 +80,14 @@ class Radau : public Integrator {
   std::vector<double> stage_x_, stage_dx_, scale_, error_, work_;
   std::vector<std::complex<double>> complex_work_;
 
-  bool first_ = true;             // no step accepted since the restart
+  bool first_ = true;  // no step accepted since the restart
   double next_step_ = 0.0;
   double accepted_step_ = 0.0;    // step and error of the last accepted step, for the predictive
   double accepted_error_ = 1e-2;  // controller
   double contraction_ = 1.0;      // Newton's theta / (1 - theta), remembered over steps
   double theta_ = 0.0;
   int iterations_ = 0;
-  double newton_shrink_ = 0.5;    // factor on h that a slow Newton iteration asks for
+  double newton_shrink_ = 0.5;  // factor on h that a slow Newton iteration asks for
   std::size_t bad_equation_ = 0;
   IntegratorCounts counts_;
 };

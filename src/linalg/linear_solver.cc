@@ -2,90 +2,21 @@
 
 #include <klu.h>
 
-#include <Eigen/Dense>
-#include <cmath>
 #include <limits>
 #include <type_traits>
 #include <variant>
-#include <vector>
+
+#include "linalg/recorded_lu.h"
 
 namespace saltus {
 namespace {
 
-// Measured with benchmarks/linear_solver: a full factor + solve is cheaper dense up to this size
-// for the patterns of circuit and drivetrain models.
-constexpr int kLargestDense = 20;
+// Up to this size the recorded elimination beats KLU (benchmarks/linear_solver), and recording it
+// is cheap enough.
+constexpr int kLargestRecorded = 200;
 
-// A pivot below this fraction of its row scale counts as zero.
-constexpr double kSingularPivot = 4.0 * std::numeric_limits<double>::epsilon();
-
-template <class Scalar>
-class DenseLu {
- public:
-  explicit DenseLu(const Pattern& pattern)
-      : pattern_(pattern),
-        matrix_(pattern.rows, pattern.rows),
-        row_scale_(pattern.rows),
-        right_side_(pattern.rows),
-        lu_(pattern.rows) {}
-
-  bool factor(const Scalar* values) {
-    const int n = pattern_.rows;
-    matrix_.setZero();
-    row_scale_.setZero();
-    dependent_column_ = -1;
-    for (int j = 0; j < n; ++j) {
-      for (int k = pattern_.start[j]; k < pattern_.start[j + 1]; ++k) {
-        const int i = pattern_.row[k];
-        matrix_(i, j) = values[k];
-        row_scale_(i) = std::max(row_scale_(i), std::abs(values[k]));
-        if (!std::isfinite(std::abs(values[k]))) return false;
-      }
-    }
-    // Rows of a DAE carry different units; equilibrated rows make partial pivoting meaningful.
-    for (int i = 0; i < n; ++i) row_scale_(i) = row_scale_(i) > 0.0 ? 1.0 / row_scale_(i) : 1.0;
-    for (int j = 0; j < n; ++j) matrix_.col(j).array() *= row_scale_.array().template cast<Scalar>();
-    lu_.compute(matrix_);
-    double smallest = std::numeric_limits<double>::infinity();
-    double largest = 0.0;
-    for (int j = 0; j < n; ++j) {
-      const double pivot = std::abs(lu_.matrixLU()(j, j));
-      if (pivot < smallest) {
-        smallest = pivot;
-        dependent_column_ = j;
-      }
-      largest = std::max(largest, pivot);
-    }
-    pivot_ratio_ = n == 0 ? 1.0 : (largest > 0.0 ? smallest / largest : 0.0);
-    return n == 0 || smallest > kSingularPivot * column_scale(dependent_column_);
-  }
-
-  void solve(Scalar* b) const {
-    const int n = pattern_.rows;
-    for (int i = 0; i < n; ++i) right_side_(i) = b[i] * row_scale_(i);
-    right_side_ = lu_.permutationP() * right_side_;
-    lu_.matrixLU().template triangularView<Eigen::UnitLower>().solveInPlace(right_side_);
-    lu_.matrixLU().template triangularView<Eigen::Upper>().solveInPlace(right_side_);
-    for (int i = 0; i < n; ++i) b[i] = right_side_(i);
-  }
-
-  int dependent_column() const { return dependent_column_; }
-  double pivot_ratio() const { return pivot_ratio_; }
-
- private:
-  using Matrix = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
-  using Vector = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
-
-  double column_scale(int j) const { return matrix_.col(j).cwiseAbs().maxCoeff(); }
-
-  Pattern pattern_;
-  Matrix matrix_;
-  Eigen::VectorXd row_scale_;
-  mutable Vector right_side_;
-  Eigen::PartialPivLU<Matrix> lu_;
-  int dependent_column_ = -1;
-  double pivot_ratio_ = 0.0;
-};
+// A matrix with a smaller ratio of pivots (rows equilibrated) counts as singular.
+constexpr double kSmallestCondition = 16.0 * std::numeric_limits<double>::epsilon();
 
 template <class Scalar>
 class SparseLu {
@@ -114,7 +45,7 @@ class SparseLu {
       free_numeric();
       return false;
     }
-    return reciprocal_condition() > kSingularPivot * 1e-6;
+    return reciprocal_condition() > kSmallestCondition;
   }
 
   void solve(Scalar* b) const {
@@ -126,7 +57,9 @@ class SparseLu {
     }
   }
 
-  int dependent_column() const { return common_.singular_col < pattern_.rows ? common_.singular_col : -1; }
+  int dependent_column() const {
+    return common_.singular_col < pattern_.rows ? common_.singular_col : -1;
+  }
   double pivot_ratio() const { return reciprocal_condition(); }
 
  private:
@@ -191,11 +124,11 @@ class SparseLu {
 
 template <class Scalar>
 struct LinearSolver<Scalar>::Impl {
-  std::variant<std::monostate, DenseLu<Scalar>, SparseLu<Scalar>> lu;
+  std::variant<std::monostate, RecordedLu<Scalar>, SparseLu<Scalar>> lu;
 
-  Impl(const Pattern& pattern, bool dense) {
-    if (dense) {
-      lu.template emplace<DenseLu<Scalar>>(pattern);
+  Impl(const Pattern& pattern, bool recorded) {
+    if (recorded) {
+      lu.template emplace<RecordedLu<Scalar>>(pattern);
     } else {
       lu.template emplace<SparseLu<Scalar>>(pattern);
     }
@@ -203,16 +136,16 @@ struct LinearSolver<Scalar>::Impl {
 
   template <class Action>
   auto apply(Action&& action) {
-    if (auto* dense = std::get_if<DenseLu<Scalar>>(&lu)) return action(*dense);
+    if (auto* recorded = std::get_if<RecordedLu<Scalar>>(&lu)) return action(*recorded);
     return action(std::get<SparseLu<Scalar>>(lu));
   }
 };
 
 template <class Scalar>
-LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Storage storage)
-    : impl_(std::make_unique<Impl>(pattern, storage == Storage::kDense ||
-                                                (storage == Storage::kAutomatic &&
-                                                 pattern.rows <= kLargestDense))) {}
+LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Backend backend)
+    : impl_(std::make_unique<Impl>(
+          pattern, backend == Backend::kRecorded ||
+                       (backend == Backend::kAutomatic && pattern.rows <= kLargestRecorded))) {}
 template <class Scalar>
 LinearSolver<Scalar>::~LinearSolver() = default;
 template <class Scalar>

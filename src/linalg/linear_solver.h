@@ -7,15 +7,16 @@
 
 namespace saltus {
 
-enum class Storage { kAutomatic, kDense, kSparse };
+enum class Backend { kAutomatic, kRecorded, kKlu };
 
-// LU factorization of square matrices that share one pattern, real or complex: dense (Eigen) for
-// small or full systems, KLU otherwise. All memory is taken at construction and at the first
-// factor(); later calls do not allocate unless KLU has to choose new pivots.
+// LU factorization of square matrices that share one pattern, real or complex: a recorded
+// elimination (recorded_lu.h) for small systems, KLU for large ones. Memory is taken at
+// construction and when pivots are chosen, that is at the first factor(); later calls do not
+// allocate unless the numbers demand new pivots.
 template <class Scalar>
 class LinearSolver {
  public:
-  explicit LinearSolver(const Pattern& pattern, Storage storage = Storage::kAutomatic);
+  explicit LinearSolver(const Pattern& pattern, Backend backend = Backend::kAutomatic);
   ~LinearSolver();
   LinearSolver(LinearSolver&&) noexcept;
   LinearSolver& operator=(LinearSolver&&) noexcept;

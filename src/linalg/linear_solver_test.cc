@@ -30,10 +30,10 @@ std::complex<double> random_value<std::complex<double>>(std::mt19937& random) {
 }
 
 template <class Scalar>
-double worst_residual(int n, Storage storage, int repeats) {
+double worst_residual(int n, Backend backend, int repeats) {
   std::mt19937 random(7);
   const Pattern p = band_pattern(n, 2);
-  LinearSolver<Scalar> solver(p, storage);
+  LinearSolver<Scalar> solver(p, backend);
   double worst = 0.0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     std::vector<Scalar> values(p.nonzeros());
@@ -54,34 +54,34 @@ double worst_residual(int n, Storage storage, int repeats) {
   return worst;
 }
 
-TEST(LinearSolver, SolvesDenseRealAndComplex) {
-  EXPECT_LT(worst_residual<double>(12, Storage::kDense, 3), 1e-13);
-  EXPECT_LT(worst_residual<std::complex<double>>(12, Storage::kDense, 3), 1e-13);
+TEST(LinearSolver, SolvesSmallRealAndComplex) {
+  EXPECT_LT(worst_residual<double>(12, Backend::kRecorded, 3), 1e-13);
+  EXPECT_LT(worst_residual<std::complex<double>>(12, Backend::kRecorded, 3), 1e-13);
 }
 
 TEST(LinearSolver, SolvesSparseRealAndComplexWithReusedPivots) {
-  EXPECT_LT(worst_residual<double>(300, Storage::kSparse, 3), 1e-13);
-  EXPECT_LT(worst_residual<std::complex<double>>(300, Storage::kSparse, 3), 1e-13);
+  EXPECT_LT(worst_residual<double>(300, Backend::kKlu, 3), 1e-13);
+  EXPECT_LT(worst_residual<std::complex<double>>(300, Backend::kKlu, 3), 1e-13);
 }
 
 TEST(LinearSolver, ReportsSingularMatrixAndDependentColumn) {
   // Third column is the sum of the first two.
   Pattern p{3, 3, {0, 3, 6, 9}, {0, 1, 2, 0, 1, 2, 0, 1, 2}};
   const double values[] = {1, 2, 3, 4, 5, 7, 5, 7, 10};
-  for (const Storage storage : {Storage::kDense, Storage::kSparse}) {
-    LinearSolver<double> solver(p, storage);
+  for (const Backend backend : {Backend::kRecorded, Backend::kKlu}) {
+    LinearSolver<double> solver(p, backend);
     EXPECT_FALSE(solver.factor(values));
   }
-  LinearSolver<double> dense(p, Storage::kDense);
-  dense.factor(values);
-  EXPECT_EQ(dense.dependent_column(), 2);
+  LinearSolver<double> solver(p, Backend::kRecorded);
+  solver.factor(values);
+  EXPECT_EQ(solver.dependent_column(), 2);
 }
 
 TEST(LinearSolver, AcceptsBadlyScaledRows) {
   Pattern p{2, 2, {0, 2, 4}, {0, 1, 0, 1}};
   const double values[] = {1e-12, 1.0, 2e-12, -1.0};  // well conditioned after row scaling
-  for (const Storage storage : {Storage::kDense, Storage::kSparse}) {
-    LinearSolver<double> solver(p, storage);
+  for (const Backend backend : {Backend::kRecorded, Backend::kKlu}) {
+    LinearSolver<double> solver(p, backend);
     ASSERT_TRUE(solver.factor(values));
     double b[] = {3e-12, 0.0};
     solver.solve(b);
@@ -93,8 +93,8 @@ TEST(LinearSolver, AcceptsBadlyScaledRows) {
 TEST(LinearSolver, RefusesNan) {
   Pattern p{1, 1, {0, 1}, {0}};
   const double values[] = {std::nan("")};
-  EXPECT_FALSE(LinearSolver<double>(p, Storage::kDense).factor(values));
-  EXPECT_FALSE(LinearSolver<double>(p, Storage::kSparse).factor(values));
+  EXPECT_FALSE(LinearSolver<double>(p, Backend::kRecorded).factor(values));
+  EXPECT_FALSE(LinearSolver<double>(p, Backend::kKlu).factor(values));
 }
 
 }  // namespace

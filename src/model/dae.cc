@@ -8,15 +8,18 @@ namespace saltus {
 
 Dae::Dae(DaeDefinition definition) : definition_(std::move(definition)) {
   const std::size_t n = unknown_count();
-  const std::vector<std::vector<Expr>> inputs = {{definition_.time}, definition_.unknowns,
-                                                 definition_.derivatives, definition_.parameters,
+  const std::vector<std::vector<Expr>> inputs = {{definition_.time},
+                                                 definition_.unknowns,
+                                                 definition_.derivatives,
+                                                 definition_.parameters,
                                                  definition_.held};
   residual_ = Tape(definition_.residuals, inputs);
 
   const auto by_x = saltus::jacobian(definition_.residuals, definition_.unknowns);
   const auto by_dx = saltus::jacobian(definition_.residuals, definition_.derivatives);
 
-  // Merge the two column-ordered lists into one pattern; a place missing in one of them is zero there.
+  // Merge the two column-ordered lists into one pattern; a place missing in one of them is zero
+  // there.
   std::vector<Expr> x_values;
   std::vector<Expr> dx_values;
   pattern_.rows = static_cast<int>(equation_count());

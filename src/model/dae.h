@@ -16,10 +16,10 @@ struct DaeDefinition {
   std::vector<Expr> unknowns;     // the symbols that make up x
   std::vector<Expr> derivatives;  // the symbols that make up x', one an unknown
   std::vector<std::string> unknown_names;
-  std::vector<double> nominal;    // typical magnitudes of x, > 0
+  std::vector<double> nominal;  // typical magnitudes of x, > 0
   Expr time;
-  std::vector<Expr> parameters;   // constant while the Dae is integrated
-  std::vector<Expr> held;         // slots and variables of other modes: frozen between events
+  std::vector<Expr> parameters;  // constant while the Dae is integrated
+  std::vector<Expr> held;        // slots and variables of other modes: frozen between events
 };
 
 // The numbers a Dae is evaluated with, and the memory it is evaluated in. One a thread.
@@ -32,8 +32,8 @@ struct DaeData {
   std::size_t jacobian_count = 0;
 };
 
-// F(t, x, x') = 0 compiled for numbers: residual and sparse Jacobian. Immutable; all evaluation goes
-// through a DaeData and does not allocate.
+// F(t, x, x') = 0 compiled for numbers: residual and sparse Jacobian. Immutable; all evaluation
+// goes through a DaeData and does not allocate.
 class Dae {
  public:
   // Throws Error naming the symbol if an equation depends on something that is not listed.

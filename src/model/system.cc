@@ -58,7 +58,8 @@ Expr HybridSystem::parameter(const std::string& name, double value, ParameterOpt
 Mode& HybridSystem::mode(const std::string& name) {
   if (name.empty()) throw Error(fmt::format("a mode of {} has no name", name_));
   for (const Mode& m : modes_)
-    if (m.name == name) throw Error(fmt::format("{}: the mode '{}' is declared twice", name_, name));
+    if (m.name == name)
+      throw Error(fmt::format("{}: the mode '{}' is declared twice", name_, name));
   modes_.push_back({name, {}, {}});
   if (initial_mode.empty()) initial_mode = name;
   return modes_.back();
@@ -72,7 +73,8 @@ ModeId HybridSystem::find_mode(const std::string& name) const {
 }
 
 void HybridSystem::set(const std::string& name, double value) {
-  if (!std::isfinite(value)) throw Error(fmt::format("the value given for '{}' is not finite", name));
+  if (!std::isfinite(value))
+    throw Error(fmt::format("the value given for '{}' is not finite", name));
   for (Parameter& p : parameters_) {
     if (p.name == name) {
       p.value = value;
@@ -117,26 +119,28 @@ void validate(const HybridSystem& system) {
   for (const Variable& v : system.variables())
     for (const Expr& leaf : leaves_of(v.start))
       if (!leaf.is_parameter())
-        throw Error(fmt::format("{}: the start value of '{}' depends on {}; it may depend on "
-                                "parameters only",
-                                name, v.name, to_string(leaf)));
+        throw Error(
+            fmt::format("{}: the start value of '{}' depends on {}; it may depend on "
+                        "parameters only",
+                        name, v.name, to_string(leaf)));
   for (const Mode& mode : system.modes()) {
     if (mode.equations.empty())
       throw Error(fmt::format("{}: mode '{}' has no equations", name, mode.name));
     std::set<std::string> guard_names;
     for (const Guard& guard : mode.guards) {
       if (guard.name.empty() || !guard_names.insert(guard.name).second)
-        throw Error(fmt::format("{}: a guard of mode '{}' has {}", name, mode.name,
-                                guard.name.empty() ? "no name"
-                                                   : fmt::format("the name '{}' twice", guard.name)));
+        throw Error(fmt::format(
+            "{}: a guard of mode '{}' has {}", name, mode.name,
+            guard.name.empty() ? "no name" : fmt::format("the name '{}' twice", guard.name)));
       if (guard.value.is_number())
-        throw Error(fmt::format("{}: guard '{}' of mode '{}' is the constant {} and can never switch",
-                                name, guard.name, mode.name, guard.value.number()));
+        throw Error(
+            fmt::format("{}: guard '{}' of mode '{}' is the constant {} and can never switch", name,
+                        guard.name, mode.name, guard.value.number()));
       if (!guard.to.empty()) system.find_mode(guard.to);
       for (const Assignment& a : guard.set) {
         if (!a.variable.is_variable() || a.variable.node()->order != 0)
-          throw Error(fmt::format("{}: guard '{}' of mode '{}' sets {}, which is not a variable", name,
-                                  guard.name, mode.name, to_string(a.variable)));
+          throw Error(fmt::format("{}: guard '{}' of mode '{}' sets {}, which is not a variable",
+                                  name, guard.name, mode.name, to_string(a.variable)));
       }
     }
   }

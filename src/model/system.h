@@ -13,8 +13,8 @@
 #include "expr/graph.h"
 
 // The nouns of a hybrid system (HM Definitions 2-6, KM (1)-(4)): variables and parameters shared by
-// all modes; modes F(t, x, x') = 0 with guards S > 0; for each guard a successor mode and the values
-// the transition sets.
+// all modes; modes F(t, x, x') = 0 with guards S > 0; for each guard a successor mode and the
+// values the transition sets.
 //
 //   HybridSystem ball("ball");
 //   const Expr h = ball.variable("h", {.start = 1.0, .unit = "m"});
@@ -23,16 +23,16 @@
 //   Mode& flying = ball.mode("flying");
 //   flying.equations = {der(h) == v, der(v) == -g};
 //   flying.guards = {{.name = "impact", .value = h, .to = "flying", .set = {{v, -0.7 * v}}}};
-//   simulate(ball, {.stop_time = 3.0});
+//   simulate(ball, {.stop_time = 2.5});
 
 namespace saltus {
 
 struct VariableOptions {
-  Expr start = 0.0;       // may depend on parameters
-  bool fixed = false;     // the start value is a condition, not a guess
-  double nominal = 1.0;   // typical magnitude, > 0; scales the absolute tolerance
-  std::string unit;
-  std::string description;
+  Expr start = 0.0;      // may depend on parameters
+  bool fixed = false;    // the start value is a condition, not a guess
+  double nominal = 1.0;  // typical magnitude, > 0; scales the absolute tolerance
+  std::string unit{};
+  std::string description{};
 };
 
 struct Variable : VariableOptions {
@@ -41,8 +41,8 @@ struct Variable : VariableOptions {
 };
 
 struct ParameterOptions {
-  std::string unit;
-  std::string description;
+  std::string unit{};
+  std::string description{};
 };
 
 struct Parameter : ParameterOptions {
@@ -71,11 +71,11 @@ struct Assignment {
 // `value` is positive while the mode is valid; where it reaches zero from above the system leaves
 // the mode. A guard that depends on time only, affinely, is a time event and is hit exactly.
 struct Guard {
-  std::string name;
-  Expr value;
-  std::string to;               // successor mode; empty: the run ends here (terminate)
-  std::vector<Assignment> set;  // the transition function T; what it does not set is carried over
-  int priority = 1;             // lower first when several guards fire at one instant
+  std::string name{};
+  Expr value{};
+  std::string to{};               // successor mode; empty: the run ends here (terminate)
+  std::vector<Assignment> set{};  // the transition function T; what it does not set is carried over
+  int priority = 1;               // lower first when several guards fire at one instant
 };
 
 struct Mode {

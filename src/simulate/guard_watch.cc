@@ -130,9 +130,9 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   bool armed = state.armed;
   if (!armed) {
     // At zero when the mode started: which way does it leave?
-    const int leaves = report.roots.empty()              ? (samples.back() > 0.0 ? 1 : -1)
-                       : report.roots.front().s > 1e-9   ? report.roots.front().before
-                                                         : report.roots.front().after;
+    const int leaves = report.roots.empty()            ? (samples.back() > 0.0 ? 1 : -1)
+                       : report.roots.front().s > 1e-9 ? report.roots.front().before
+                                                       : report.roots.front().after;
     if (leaves < 0) {
       if (*lowest < -state.band()) {
         firing_.guards.push_back(g);

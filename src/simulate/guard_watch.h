@@ -15,9 +15,9 @@ namespace saltus {
 struct Firing {
   std::vector<std::size_t> guards;  // all that fire at this instant, in order of declaration
   double time = 0.0;
-  bool at_step_start = false;       // left zero the wrong way: nothing of the step holds
+  bool at_step_start = false;  // left zero the wrong way: nothing of the step holds
   bool is_time_event = false;
-  StepOutcome outcome;              // of the steps taken again
+  StepOutcome outcome;  // of the steps taken again
 
   bool fired() const { return !guards.empty(); }
 };
@@ -77,7 +77,7 @@ class GuardWatch {
   double next_time_event_ = std::numeric_limits<double>::infinity();
   Firing firing_;
   std::vector<Grazing> grazings_;
-  double first_root_ = 2.0;      // fraction of the step; > 1: none
+  double first_root_ = 2.0;  // fraction of the step; > 1: none
   std::size_t first_guard_ = 0;
 };
 

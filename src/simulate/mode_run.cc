@@ -23,8 +23,7 @@ IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& opti
 
 ModeRun::ModeRun(const HybridSystem& system, ModeId id, const SimulateOptions& options,
                  double tolerance)
-    : system_(system),
-      analysed_(analyse(system, id)),
+    : analysed_(analyse(system, id)),
       data_(analysed_->dae->make_data()),
       consistent_(*analysed_->dae),
       all_unknowns_(analysed_->unknowns.size()),
@@ -78,8 +77,7 @@ void ModeRun::scatter(const std::vector<double>& x, const std::vector<double>& d
 
 ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
   gather(state);
-  const ConsistentOutcome outcome =
-      consistent_.solve(data_, t, x_.data(), dx_.data());
+  const ConsistentOutcome outcome = consistent_.solve(data_, t, x_.data(), dx_.data());
   if (!outcome.ok()) return outcome;
   for (const VariableId id : held_) state.slopes[id.index()] = 0.0;
   scatter(x_, dx_, state);

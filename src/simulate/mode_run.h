@@ -53,15 +53,15 @@ class ModeRun {
 
  private:
   void gather(const SystemState& state);
-  void scatter(const std::vector<double>& x, const std::vector<double>& dx, SystemState& state) const;
+  void scatter(const std::vector<double>& x, const std::vector<double>& dx,
+               SystemState& state) const;
 
-  const HybridSystem& system_;
   std::unique_ptr<const AnalysedMode> analysed_;
   DaeData data_;
   ConsistentSolver consistent_;
   std::unique_ptr<Integrator> integrator_;
   std::unique_ptr<GuardWatch> watch_;
-  std::vector<Tape> transitions_;      // by guard
+  std::vector<Tape> transitions_;  // by guard
   std::vector<Tape::Workspace> transition_registers_;
   std::vector<VariableId> held_;
   std::vector<std::uint32_t> all_unknowns_;

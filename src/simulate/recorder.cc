@@ -25,8 +25,7 @@ std::vector<VariableId> differentiated(const HybridSystem& system) {
 
 Recorder::Recorder(const HybridSystem& system, double start, double stop, double interval,
                    ResultSink* sink)
-    : system_(system),
-      start_(start),
+    : start_(start),
       stop_(stop),
       interval_(interval),
       sink_(sink),

@@ -24,7 +24,6 @@ class Recorder {
   Trajectory& trajectory() { return trajectory_; }
 
  private:
-  const HybridSystem& system_;
   double start_;
   double stop_;
   double interval_;

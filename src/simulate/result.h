@@ -35,10 +35,10 @@ struct Event {
   std::string ontology;  // MO's class: "mythical", "pinnacle", "continuous" ...; JSON field "class"
   std::string from;
   std::string to;
-  std::vector<std::string> causes;                             // the guards, readable
-  std::map<std::string, std::pair<double, double>> jumps;      // variable: before, after
+  std::vector<std::string> causes;                         // the guards, readable
+  std::map<std::string, std::pair<double, double>> jumps;  // variable: before, after
   std::map<std::string, double> impulses;
-  std::map<std::string, std::pair<double, double>> discrete;   // variable: before, after
+  std::map<std::string, std::pair<double, double>> discrete;  // variable: before, after
   int iterations = 1;
 };
 
@@ -58,16 +58,16 @@ struct ModeReport {
 
 enum class StopReason {
   kStopTime,
-  kTerminated,       // a guard without successor
-  kInterrupted,      // should_stop
+  kTerminated,   // a guard without successor
+  kInterrupted,  // should_stop
   kStepSizeTooSmall,
   kNewtonFailed,
   kSingular,
   kNotFinite,
-  kInconsistent,     // no consistent point after an event or at the start
-  kEventStorm,       // a guard that never clears, or too many events
-  kLimit,            // max_steps, max_events, max_seconds
-  kOutputFailed,     // the sink could not store a point
+  kInconsistent,  // no consistent point after an event or at the start
+  kEventStorm,    // a guard that never clears, or too many events
+  kLimit,         // max_steps, max_events, max_seconds
+  kOutputFailed,  // the sink could not store a point
 };
 const char* to_string(StopReason reason);
 
@@ -81,7 +81,7 @@ struct SimulateResult {
   double time = 0.0;    // reached
   std::map<std::string, double> final;  // every variable, held ones too
   std::vector<Event> events;
-  std::vector<ModeReport> modes;        // visited, in order of first visit
+  std::vector<ModeReport> modes;  // visited, in order of first visit
   std::vector<std::string> warnings;
   std::map<std::string, std::map<std::string, double>> sensitivities;
   Statistics statistics;

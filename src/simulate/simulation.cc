@@ -62,20 +62,21 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
                       stop_time_, start_time_));
   require(tolerance_ > 0.0 && tolerance_ < 1.0,
           fmt::format("tolerance {} must lie between 0 and 1, for example 1e-6", tolerance_));
-  require(tolerance_ >= 1e-14,
-          fmt::format("tolerance {} is below what double precision allows; 1e-12 is a sensible minimum",
-                      tolerance_));
+  require(
+      tolerance_ >= 1e-14,
+      fmt::format("tolerance {} is below what double precision allows; 1e-12 is a sensible minimum",
+                  tolerance_));
   require(!options.absolute_tolerance || *options.absolute_tolerance > 0.0,
           fmt::format("absolute tolerance {} must be positive",
                       options.absolute_tolerance.value_or(0.0)));
   require(std::isfinite(interval_) && interval_ >= 0.0,
           fmt::format("interval {} must be zero (every step) or positive", interval_));
-  require(options.max_step > 0.0, fmt::format("largest step {} must be positive", options.max_step));
-  require(options.first_step >= 0.0,
-          fmt::format("first step {} must be positive, or 0 to let Saltus choose",
-                      options.first_step));
-  recorder_ =
-      std::make_unique<Recorder>(system, start_time_, stop_time_, interval_, options.sink);
+  require(options.max_step > 0.0,
+          fmt::format("largest step {} must be positive", options.max_step));
+  require(
+      options.first_step >= 0.0,
+      fmt::format("first step {} must be positive, or 0 to let Saltus choose", options.first_step));
+  recorder_ = std::make_unique<Recorder>(system, start_time_, stop_time_, interval_, options.sink);
   time_ = last_event_ = start_time_;
   state_.values = start_values(system);
   state_.slopes.assign(state_.values.size(), 0.0);
@@ -99,8 +100,8 @@ ModeRun& Simulation::visit(ModeId id) {
 void Simulation::enter_initial_mode() {
   if (!enter(system_.find_mode(system_.initial_mode))) return;
   recorder_->store(time_, run_->analysed().id, state_);
-  const Firing& outside = run_->watch().start(time_, run_->integrator().x().data(),
-                                              run_->integrator().dx().data());
+  const Firing& outside =
+      run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
   if (outside.fired()) settle(outside);
 }
 
@@ -120,9 +121,10 @@ bool Simulation::enter(ModeId id) {
   }
   if (!outcome.ok()) {
     stop(StopReason::kInconsistent,
-         fmt::format("no consistent point {}: {} cannot be satisfied; check the start values or what "
-                     "the transition sets",
-                     place(), names[outcome.index]));
+         fmt::format(
+             "no consistent point {}: {} cannot be satisfied; check the start values or what "
+             "the transition sets",
+             place(), names[outcome.index]));
     return false;
   }
   if (first_visit && !check_ranks()) return false;
@@ -139,9 +141,9 @@ bool Simulation::check_ranks() {
   report.a = ranks.values.a;
   if (ranks.strangeness_free) return true;
   stop(StopReason::kSingular,
-       fmt::format("the equations do not determine '{}' {}: the mode is singular or of higher index",
-                   run_->analysed().dae->definition().unknown_names[ranks.suspicious_unknown],
-                   place()));
+       fmt::format(
+           "the equations do not determine '{}' {}: the mode is singular or of higher index",
+           run_->analysed().dae->definition().unknown_names[ranks.suspicious_unknown], place()));
   return false;
 }
 
@@ -172,14 +174,14 @@ void Simulation::settle(const Firing& first) {
       std::vector<std::string> names;
       for (const std::size_t g : firing->guards) names.push_back(run_->mode().guards[g].name);
       stop(StopReason::kEventStorm,
-           fmt::format("more than {} events {}: guard '{}' never clears", options_.max_hops, place(),
-                       fmt::join(names, "', '")));
+           fmt::format("more than {} events {}: guard '{}' never clears", options_.max_hops,
+                       place(), fmt::join(names, "', '")));
       return;
     }
     take_transition(*firing, hop_follows_event);
     if (stopped_) return;
-    firing = &run_->watch().start(time_, run_->integrator().x().data(),
-                                  run_->integrator().dx().data());
+    firing =
+        &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
   }
 }
 
@@ -275,14 +277,14 @@ void Simulation::check_limits() {
   if (options_.stop_requested != nullptr && options_.stop_requested->load()) {
     stop(StopReason::kInterrupted, fmt::format("interrupted {}", place()));
   } else if (steps >= options_.max_steps) {
-    stop(StopReason::kLimit, fmt::format("the limit of {} steps is reached {}", options_.max_steps,
-                                         place()));
+    stop(StopReason::kLimit,
+         fmt::format("the limit of {} steps is reached {}", options_.max_steps, place()));
   } else if (result_.events.size() >= options_.max_events) {
-    stop(StopReason::kLimit, fmt::format("the limit of {} events is reached {}",
-                                         options_.max_events, place()));
+    stop(StopReason::kLimit,
+         fmt::format("the limit of {} events is reached {}", options_.max_events, place()));
   } else if (std::isfinite(options_.max_seconds) && elapsed() > options_.max_seconds) {
-    stop(StopReason::kLimit, fmt::format("the time limit of {} s is reached {}",
-                                         options_.max_seconds, place()));
+    stop(StopReason::kLimit,
+         fmt::format("the time limit of {} s is reached {}", options_.max_seconds, place()));
   }
 }
 
@@ -296,8 +298,8 @@ void Simulation::stop_for(const StepOutcome& outcome) {
   const DaeDefinition& def = run_->analysed().dae->definition();
   switch (outcome.status) {
     case StepStatus::kNotFinite:
-      stop(StopReason::kNotFinite,
-           fmt::format("{} is not finite just after {}", def.equation_names[outcome.index], place()));
+      stop(StopReason::kNotFinite, fmt::format("{} is not finite just after {}",
+                                               def.equation_names[outcome.index], place()));
       return;
     case StepStatus::kSingular:
       stop(StopReason::kSingular,

@@ -61,7 +61,7 @@ class Simulation {
   SystemState left_;
   std::vector<double> assigned_;
   std::unique_ptr<Recorder> recorder_;
-  std::size_t hops_ = 0;             // events at the present instant
+  std::size_t hops_ = 0;  // events at the present instant
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();
   bool stopped_ = false;

@@ -19,16 +19,17 @@ struct SignalInfo {
 
 // Stored points of a run: every signal of the system at every stored time; variables that are not
 // unknowns of the active mode hold their last value. At an event there are two points with the same
-// time: the left limit (t-) and the right limit (t+), one more a hop if several happen at one instant.
+// time: the left limit (t-) and the right limit (t+), one more a hop if several happen at one
+// instant.
 struct Trajectory {
-  std::vector<SignalInfo> signals;      // without time
-  std::vector<SignalInfo> parameters;   // constant columns
+  std::vector<SignalInfo> signals;     // without time
+  std::vector<SignalInfo> parameters;  // constant columns
   std::vector<double> parameter_values;
   std::vector<std::string> mode_names;  // by ModeId
 
   std::vector<double> time;
-  std::vector<ModeId> mode;             // active mode at each point
-  std::vector<double> values;           // point-major: values[point * signals.size() + signal]
+  std::vector<ModeId> mode;    // active mode at each point
+  std::vector<double> values;  // point-major: values[point * signals.size() + signal]
 
   std::size_t size() const { return time.size(); }
   double value(std::size_t point, std::size_t signal) const {
