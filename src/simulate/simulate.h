@@ -16,12 +16,12 @@ enum class Method { kRadau, kBdf };
 
 struct SimulateOptions {
   // Where not given, the system's own experiment decides.
-  std::optional<double> start_time;  // s
-  std::optional<double> stop_time;   // s
-  std::optional<double> tolerance;   // relative
-  std::optional<double> interval;    // of stored points, s; 0: every accepted step
+  std::optional<double> start_time = {};  // s
+  std::optional<double> stop_time = {};   // s
+  std::optional<double> tolerance = {};   // relative
+  std::optional<double> interval = {};    // of stored points, s; 0: every accepted step
   // Absolute tolerance of every unknown; default: tolerance x nominal of the variable.
-  std::optional<double> absolute_tolerance;
+  std::optional<double> absolute_tolerance = {};
   Method method = Method::kRadau;
   double first_step = 0.0;  // 0: chosen
   double max_step = std::numeric_limits<double>::infinity();
@@ -37,7 +37,7 @@ struct SimulateOptions {
   // Polled once a step; the run ends cleanly when it becomes true.
   const std::atomic<bool>* stop_requested = nullptr;
   // Called after every step with the time reached.
-  std::function<void(double time)> progress;
+  std::function<void(double time)> progress = {};
 };
 
 // Runs a hybrid system (HM Algorithm 20):
