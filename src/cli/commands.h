@@ -1,0 +1,17 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace saltus {
+
+// Exit status of the program.
+inline constexpr int kReached = 0;     // the stop time, or the model ended the run
+inline constexpr int kStopped = 1;     // early; results up to there are kept
+inline constexpr int kWrongInput = 2;  // nothing was integrated
+
+// Each adds its subcommand to the program; when it has been parsed, its exit status is in `status`.
+// They throw Error for wrong input.
+void add_simulate_command(CLI::App& program, int& status);
+void add_examples_command(CLI::App& program, int& status);
+
+}  // namespace saltus

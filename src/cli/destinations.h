@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulate/result.h"
+
+namespace saltus {
+
+// Where the results of a run go. Empty: not wanted.
+struct Destinations {
+  std::string folder;                // <folder>/<model>.<format>
+  std::vector<std::string> formats;  // "csv", "mat"
+  std::string report;                // HTML
+  std::string json;                  // "-": standard output
+};
+
+// Throws Error if something could not be written there; makes the folder if it is missing. Meant to
+// fail before a long run, not after it.
+void check_writable(const Destinations& destinations);
+
+// Writes everything that is wanted, and goes on after a failure so that one full disk does not cost
+// the other files. Appends the paths written and the failures, one sentence each.
+void write_results(const SimulateResult& result, const Destinations& destinations,
+                   std::vector<std::string>& written, std::vector<std::string>& failures);
+
+}  // namespace saltus

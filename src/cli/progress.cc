@@ -1,0 +1,34 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace saltus {
+
+ProgressLine::ProgressLine(double start_time, double stop_time, bool wanted)
+    : start_time_(start_time),
+      stop_time_(stop_time),
+      enabled_(wanted && stop_time > start_time && isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
+
+void ProgressLine::update(double time) {
+  constexpr std::size_t kCallsPerLook = 16;  // a step may take less than reading the clock
+  if (!enabled_ || ++calls_ % kCallsPerLook != 0) return;
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  next_ = now + std::chrono::milliseconds(100);
+  shown_ = true;
+  fmt::print(stderr,
+             "\r{:5.1f} %   t = {:.6g} of {:g} s   (Ctrl-C stops and keeps the results)\x1b[K",
+             100.0 * (time - start_time_) / (stop_time_ - start_time_), time, stop_time_);
+  std::fflush(stderr);
+}
+
+}  // namespace saltus

@@ -1,0 +1,144 @@
+#include "simulate/simulate.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/destinations.h"
+#include "cli/interrupt.h"
+#include "cli/load.h"
+#include "cli/progress.h"
+
+namespace saltus {
+namespace {
+
+constexpr const char* kFooter =
+    R"(Without --output, --report and --json the points go to results/MODEL.csv.
+Times are in seconds; every other number is in the unit the model gives.
+
+Examples:
+  saltus simulate ball
+  saltus simulate ball --set e=0.8 --set h=2 --stop-time 3
+  saltus simulate robertson --tolerance 1e-10 --method bdf
+  saltus simulate tanks --output results --format csv,mat --report results/tanks.html
+  saltus simulate rectifier --interval 0 --json -
+
+Exit status: 0 reached the stop time (or the model ended the run); 1 stopped early, results up to
+there are kept; 2 the input is wrong, nothing was integrated.)";
+
+struct SimulateArguments {
+  std::string model;
+  std::vector<std::string> settings;
+  SimulateOptions options;
+  std::string method = "radau";
+  Destinations to{.folder = {}, .formats = {"csv"}, .report = {}, .json = {}};
+  bool format_given = false;
+  bool quiet = false;
+};
+
+void print_summary(const SimulateResult& result, const std::vector<std::string>& written) {
+  std::vector<std::string> modes;
+  for (const ModeReport& mode : result.modes) modes.push_back(mode.name);
+  const Statistics& work = result.statistics;
+  fmt::print(stdout, "{}: {}\n", result.model, result.message);
+  fmt::print(stdout, "  status   {}\n",
+             result.reason == StopReason::kStopTime ? "completed" : to_string(result.reason));
+  fmt::print(stdout, "  time     {:.10g} s\n", result.time);
+  fmt::print(stdout, "  modes    {} ({})\n", modes.size(), fmt::join(modes, ", "));
+  fmt::print(stdout, "  events   {}\n", work.events);
+  fmt::print(stdout, "  steps    {} ({} rejected), {} at tolerance {:g}\n", work.steps,
+             work.rejected, result.method, result.tolerance);
+  fmt::print(stdout, "  wall     {:.3g} s\n", work.wall_seconds);
+  for (const std::string& path : written) fmt::print(stdout, "  written  {}\n", path);
+}
+
+int run_simulate(SimulateArguments arguments) {
+  HybridSystem system = load_model(arguments.model, arguments.settings);
+  SimulateOptions& options = arguments.options;
+  options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
+  Destinations& to = arguments.to;
+  const bool nowhere = to.folder.empty() && to.report.empty() && to.json.empty();
+  if (nowhere || (to.folder.empty() && arguments.format_given)) to.folder = "results";
+  check_writable(to);
+
+  SimulateResult result;
+  {
+    const InterruptFlag interrupt;
+    ProgressLine line(options.start_time.value_or(system.experiment.start_time),
+                      options.stop_time.value_or(system.experiment.stop_time), !arguments.quiet);
+    options.stop_requested = interrupt.flag();
+    options.progress = [&line](double time) { line.update(time); };
+    result = simulate(system, options);
+  }
+  std::vector<std::string> written;
+  std::vector<std::string> failures;
+  write_results(result, to, written, failures);
+  if (!arguments.quiet && to.json != "-") print_summary(result, written);
+  std::fflush(stdout);
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (!result.completed()) fmt::print(stderr, "error: {}: {}\n", result.model, result.message);
+  for (const std::string& failure : failures) fmt::print(stderr, "error: {}\n", failure);
+  return result.completed() && failures.empty() ? kReached : kStopped;
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& program, int& status) {
+  CLI::App* command = program.add_subcommand("simulate", "Simulate a model and write the results");
+  const auto arguments = std::make_shared<SimulateArguments>();
+  SimulateArguments& a = *arguments;
+  command->footer(kFooter);
+  command->add_option("MODEL", a.model, "name of a bundled example (`saltus examples` lists them)")
+      ->required()
+      ->option_text(" ");
+  command->add_option("--set", a.settings, "give a parameter or start value; repeatable")
+      ->option_text("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--start-time", a.options.start_time, "s; default: the model's, usually 0")
+      ->option_text("T");
+  command->add_option("--stop-time", a.options.stop_time, "s; default: the model's")
+      ->option_text("T");
+  command
+      ->add_option("--tolerance", a.options.tolerance,
+                   "relative error of a step; default: the model's, usually 1e-6")
+      ->option_text("R");
+  command
+      ->add_option("--interval", a.options.interval,
+                   "between stored points, s; 0 stores every step; default: the model's, "
+                   "else 1/500 of the run")
+      ->option_text("H");
+  command
+      ->add_option("--absolute-tolerance", a.options.absolute_tolerance,
+                   "of every unknown, in its unit; default: tolerance x nominal value")
+      ->option_text("A");
+  command
+      ->add_option("--method", a.method,
+                   "radau: Radau IIA of order 5 (default); bdf: variable order, SUNDIALS IDA")
+      ->check(CLI::IsMember({"radau", "bdf"}))
+      ->option_text("radau|bdf");
+  command->add_option("--output", a.to.folder, "directory for the points, made if missing")
+      ->option_text("DIR");
+  CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
+                            ->delimiter(',')
+                            ->check(CLI::IsMember({"csv", "mat"}))
+                            ->allow_extra_args(false)
+                            ->option_text("csv,mat");
+  command->add_option("--report", a.to.report, "write a page with plots, events and modes")
+      ->option_text("FILE.html");
+  command
+      ->add_option("--json", a.to.json,
+                   "write a summary with every event; - is standard output and prints nothing else")
+      ->option_text("FILE|-");
+  command->add_flag("--quiet", a.quiet, "no summary, no progress line; errors still show");
+  command->callback([arguments, format, &status] {
+    arguments->format_given = format->count() > 0;
+    status = run_simulate(*arguments);
+  });
+}
+
+}  // namespace saltus
