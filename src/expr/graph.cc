@@ -189,13 +189,11 @@ const std::string& Graph::name(ParameterId id) const {
 const std::string& Graph::name(SlotId id) const { return storage_->slot_names[id.index()]; }
 std::size_t Graph::node_count() const { return storage_->count; }
 
-void Graph::keep(std::shared_ptr<const Table> table) {
-  const Table* key = table.get();
-  storage_->tables.try_emplace(key, std::move(table));
+void Graph::keep(const std::shared_ptr<const Table>& table) {
+  storage_->tables.try_emplace(table.get(), table);
 }
-void Graph::keep(std::shared_ptr<const Function> function) {
-  const Function* key = function.get();
-  storage_->functions.try_emplace(key, std::move(function));
+void Graph::keep(const std::shared_ptr<const Function>& function) {
+  storage_->functions.try_emplace(function.get(), function);
 }
 std::shared_ptr<const Table> Graph::shared(const Table* table) const {
   return storage_->tables.at(table);

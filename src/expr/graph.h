@@ -112,8 +112,8 @@ class Graph {
   const Node* intern(Node candidate);
 
   // Tables and functions that nodes refer to live as long as the graph, and as whoever shares them.
-  void keep(std::shared_ptr<const Table> table);
-  void keep(std::shared_ptr<const Function> function);
+  void keep(const std::shared_ptr<const Table>& table);
+  void keep(const std::shared_ptr<const Function>& function);
   std::shared_ptr<const Table> shared(const Table* table) const;
   std::shared_ptr<const Function> shared(const Function* function) const;
 
