@@ -27,12 +27,11 @@ class Compiler {
   explicit Compiler(Tape::Program& program) : program_(program) {}
 
   void compile(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs) {
-    NodeMap position;
     std::vector<const Node*> order;
     for (const Expr& e : outputs) {
-      if (e.node() != nullptr) append_postorder(e.node(), position, order);
+      if (e.node() != nullptr) append_postorder(e.node(), position_, order);
     }
-    count_uses(outputs, position, order);
+    fuse(outputs, order);
     number_leaves(outputs, inputs, order);
     for (std::size_t k = 0; k < order.size(); ++k) {
       if (!is_leaf(order[k]->op) && !is_fused_[k]) lower(order[k]);
@@ -41,27 +40,27 @@ class Compiler {
   }
 
  private:
-  void count_uses(std::span<const Expr> outputs, NodeMap& position,
-                  const std::vector<const Node*>& order) {
+  void fuse(std::span<const Expr> outputs, const std::vector<const Node*>& order) {
     std::vector<std::uint32_t> uses(order.size());
     for (const Node* n : order) {
-      for (const Node* child : n->children) ++uses[position.find(child)];
+      for (const Node* child : n->children) ++uses[position_.find(child)];
     }
     for (const Expr& e : outputs) {
-      if (e.node() != nullptr) uses[position.find(e.node())] += 2;  // an output needs its register
+      if (e.node() != nullptr) uses[position_.find(e.node())] += 2;  // an output needs its register
     }
     is_fused_.assign(order.size(), false);
+    fusions_.resize(order.size());
+    const auto used_once = [&](const Node* child) { return uses[position_.find(child)] == 1; };
+    const auto available = [&](const Node* child) {
+      return used_once(child) && fusion_at(child).op == TapeOp::kCount;
+    };
     for (const Node* n : order) {
-      const auto used_once = [&](const Node* child) { return uses[position.find(child)] == 1; };
-      Fusion fusion = nested_fusion_of(n, used_once);
-      if (fusion.op == TapeOp::kCount) {
-        fusion = fusion_of(
-            n, [&](const Node* child) { return used_once(child) && !fusions_.contains(child); });
-      }
+      Fusion& fusion = fusions_[position_.find(n)];
+      fusion = nested_fusion_of(n, used_once);
+      if (fusion.op == TapeOp::kCount) fusion = fusion_of(n, available);
       if (fusion.op == TapeOp::kCount) continue;
-      fusions_.emplace(n, fusion);
-      is_fused_[position.find(n->children[fusion.inner])] = true;
-      if (fusion.both) is_fused_[position.find(n->children[1 - fusion.inner])] = true;
+      is_fused_[position_.find(n->children[fusion.inner])] = true;
+      if (fusion.both) is_fused_[position_.find(n->children[1 - fusion.inner])] = true;
     }
   }
 
@@ -73,15 +72,16 @@ class Compiler {
     bool nested = false;  // the child is itself fused with one of its children
   };
 
+  const Fusion& fusion_at(const Node* n) const { return fusions_[position_.find(n)]; }
+
   // Two commonest terms as a whole: a conductance times a difference, and a product of three, each
   // added to something.
   template <class UsedOnce>
   Fusion nested_fusion_of(const Node* n, UsedOnce&& used_once) const {
     if (n->op != Op::kAdd && n->op != Op::kSubtract) return {};
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      const auto found = fusions_.find(n->children[i]);
-      if (found == fusions_.end() || !used_once(n->children[i])) continue;
-      const TapeOp inner = found->second.op;
+      const TapeOp inner = fusion_at(n->children[i]).op;
+      if (inner == TapeOp::kCount || !used_once(n->children[i])) continue;
       if (inner == TapeOp::kDifferenceMultiply && n->op == Op::kAdd) {
         return {TapeOp::kDifferenceMultiplyAdd, i, false, true};
       }
@@ -219,8 +219,8 @@ class Compiler {
                      : emit({.op = TapeOp::kDivide, .arity = 2, .a = constant(1.0), .b = result}));
       return;
     }
-    const auto fusion = fusions_.find(n);
-    if (fusion != fusions_.end()) return lower_fused(n, fusion->second);
+    const Fusion& fusion = fusion_at(n);
+    if (fusion.op != TapeOp::kCount) return lower_fused(n, fusion);
     TapeInstruction instruction;
     instruction.op = tape_op(n->op);
     instruction.arity = static_cast<std::uint8_t>(std::min<std::size_t>(n->children.size(), 3));
@@ -254,7 +254,7 @@ class Compiler {
     TapeInstruction instruction;
     instruction.op = fusion.op;
     if (fusion.nested) {
-      const std::size_t i = fusions_.at(inner).inner;
+      const std::size_t i = fusion_at(inner).inner;
       instruction.arity = 4;
       instruction.a = value_.find(inner->children[i]->children[0]);
       instruction.b = value_.find(inner->children[i]->children[1]);
@@ -274,13 +274,14 @@ class Compiler {
   Tape::Program& program_;
   NodeMap value_;
   std::unordered_map<std::uint64_t, std::uint32_t> constants_;
-  std::unordered_map<const Node*, Fusion> fusions_;
-  std::vector<bool> is_fused_;
+  NodeMap position_;             // of the nodes in use, children first
+  std::vector<Fusion> fusions_;  // by position
+  std::vector<bool> is_fused_;   // by position: computed by the node that uses it
 };
 
 }  // namespace
 
-Tape::Tape() : program_(std::make_shared<Program>()) {}
+Tape::Tape() : Tape({}, {}) {}
 
 Tape::Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs) {
   auto program = std::make_shared<Program>();

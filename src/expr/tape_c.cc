@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -26,13 +29,6 @@ std::string c_array(const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) text += (i > 0 ? ", " : "") + c_number(values[i]);
   return text + "}";
 }
-
-const char* kHelpers = R"(#include <math.h>
-
-static inline double saltus_sign(double x) { return x > 0.0 ? 1.0 : (x < 0.0 ? -1.0 : 0.0); }
-static inline double saltus_min(double a, double b) { return b < a ? b : a; }
-static inline double saltus_max(double a, double b) { return a < b ? b : a; }
-)";
 
 const char* kTableHelper = R"(
 static double saltus_line(double y, double slope, double distance, int order) {
@@ -67,138 +63,40 @@ static double saltus_lookup(const double* x, const double* y, const double* slop
 }
 )";
 
-const char* c_function(TapeOp op) {
+const char* c_text(TapeOp op) {
   switch (op) {
-    case TapeOp::kSqrt:
-      return "sqrt";
-    case TapeOp::kExp:
-      return "exp";
-    case TapeOp::kLog:
-      return "log";
-    case TapeOp::kLog10:
-      return "log10";
-    case TapeOp::kSin:
-      return "sin";
-    case TapeOp::kCos:
-      return "cos";
-    case TapeOp::kTan:
-      return "tan";
-    case TapeOp::kAsin:
-      return "asin";
-    case TapeOp::kAcos:
-      return "acos";
-    case TapeOp::kAtan:
-      return "atan";
-    case TapeOp::kSinh:
-      return "sinh";
-    case TapeOp::kCosh:
-      return "cosh";
-    case TapeOp::kTanh:
-      return "tanh";
-    case TapeOp::kAbs:
-      return "fabs";
-    case TapeOp::kSign:
-      return "saltus_sign";
-    case TapeOp::kFloor:
-      return "floor";
-    case TapeOp::kCeil:
-      return "ceil";
-    case TapeOp::kTrunc:
-      return "trunc";
-    case TapeOp::kPow:
-      return "pow";
-    case TapeOp::kAtan2:
-      return "atan2";
-    case TapeOp::kMin:
-      return "saltus_min";
-    case TapeOp::kMax:
-      return "saltus_max";
+#define SALTUS_TEXT(name, arity, ...) \
+  case TapeOp::name:                  \
+    return #__VA_ARGS__;
+    SALTUS_TAPE_PLAIN(SALTUS_TEXT)
+    SALTUS_TAPE_FUSED(SALTUS_TEXT)
+#undef SALTUS_TEXT
     default:
       return "";
   }
 }
 
-std::string c_expression(TapeOp op, const std::string& a, const std::string& b,
-                         const std::string& c, const std::string& d) {
-  switch (op) {
-    case TapeOp::kNegate:
-      return "-" + a;
-    case TapeOp::kNot:
-      return a + " == 0.0 ? 1.0 : 0.0";
-    case TapeOp::kAdd:
-      return a + " + " + b;
-    case TapeOp::kSubtract:
-      return a + " - " + b;
-    case TapeOp::kMultiply:
-      return a + " * " + b;
-    case TapeOp::kDivide:
-      return a + " / " + b;
-    case TapeOp::kLess:
-      return a + " < " + b + " ? 1.0 : 0.0";
-    case TapeOp::kLessEqual:
-      return a + " <= " + b + " ? 1.0 : 0.0";
-    case TapeOp::kEqual:
-      return a + " == " + b + " ? 1.0 : 0.0";
-    case TapeOp::kAnd:
-      return a + " != 0.0 && " + b + " != 0.0 ? 1.0 : 0.0";
-    case TapeOp::kOr:
-      return a + " != 0.0 || " + b + " != 0.0 ? 1.0 : 0.0";
-    case TapeOp::kSelect:
-      return a + " != 0.0 ? " + b + " : " + c;
-    case TapeOp::kMultiplyAdd:
-      return a + " * " + b + " + " + c;
-    case TapeOp::kMultiplySubtract:
-      return a + " * " + b + " - " + c;
-    case TapeOp::kSubtractProduct:
-      return c + " - " + a + " * " + b;
-    case TapeOp::kMultiply3:
-      return a + " * " + b + " * " + c;
-    case TapeOp::kMultiplyDivide:
-      return a + " * " + b + " / " + c;
-    case TapeOp::kAdd3:
-      return a + " + " + b + " + " + c;
-    case TapeOp::kAddSubtract:
-      return a + " + " + b + " - " + c;
-    case TapeOp::kSubtractSum:
-      return c + " - (" + a + " + " + b + ")";
-    case TapeOp::kAddMultiply:
-      return "(" + a + " + " + b + ") * " + c;
-    case TapeOp::kAddDivide:
-      return "(" + a + " + " + b + ") / " + c;
-    case TapeOp::kDifferenceAdd:
-      return a + " - " + b + " + " + c;
-    case TapeOp::kSubtract3:
-      return a + " - " + b + " - " + c;
-    case TapeOp::kSubtractDifference:
-      return c + " - (" + a + " - " + b + ")";
-    case TapeOp::kDifferenceMultiply:
-      return "(" + a + " - " + b + ") * " + c;
-    case TapeOp::kDifferenceDivide:
-      return "(" + a + " - " + b + ") / " + c;
-    case TapeOp::kProductSum:
-      return a + " * " + b + " + " + c + " * " + d;
-    case TapeOp::kProductDifference:
-      return a + " * " + b + " - " + c + " * " + d;
-    case TapeOp::kProductMinusDifference:
-      return a + " * " + b + " - (" + c + " - " + d + ")";
-    case TapeOp::kDifferenceMultiplyAdd:
-      return "(" + a + " - " + b + ") * " + c + " + " + d;
-    case TapeOp::kMultiply3Add:
-      return a + " * " + b + " * " + c + " + " + d;
-    case TapeOp::kMultiply3Subtract:
-      return a + " * " + b + " * " + c + " - " + d;
-    case TapeOp::kSubtractMultiply3:
-      return d + " - " + a + " * " + b + " * " + c;
-    case TapeOp::kCube:
-      return a + " * " + a + " * " + a;
-    case TapeOp::kPow:
-    case TapeOp::kAtan2:
-    case TapeOp::kMin:
-    case TapeOp::kMax:
-      return std::string(c_function(op)) + "(" + a + ", " + b + ")";
-    default:
-      return std::string(c_function(op)) + "(" + a + ")";
+// The text of an operation with the operands in the places of a, b, c and d. Operands are names,
+// numbers or in parentheses, so that precedence does not change.
+std::string c_expression(const char* text, const std::array<std::string, 4>& operands) {
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::string result;
+  while (*text != '\0') {
+    const char* end = text;
+    while (is_letter(*end)) ++end;
+    const std::string_view word(text, end);
+    if (end == text) {
+      result += *text++;
+    } else if (word == "std") {
+      end += 2;  // the colons
+    } else if (word.size() == 1 && word[0] >= 'a' && word[0] <= 'd') {
+      result += operands[static_cast<std::size_t>(word[0] - 'a')];
+    } else {
+      result += word;
+    }
+    text = std::max(text, end);
   }
+  return result;
 }
 
 std::string c_name(const Function& function) {
@@ -210,7 +108,7 @@ class CWriter {
   CWriter(const Tape::Program& program, const std::string& name) : p_(program), name_(name) {}
 
   std::string write() {
-    text_ = kHelpers;
+    text_ = "#include <math.h>\n";
     write_tables();
     write_declarations();
     text_ += fmt::format("\nvoid {}(const double* const* in, double* restrict out) {{\n", name_);
@@ -219,7 +117,8 @@ class CWriter {
     std::multimap<std::uint32_t, std::size_t> stores;
     for (std::size_t i = 0; i < p_.outputs.size(); ++i) stores.emplace(p_.outputs[i], i);
     const auto store = [&](std::uint32_t v) {
-      for (auto [it, end] = stores.equal_range(v); it != end; ++it) {
+      const auto range = stores.equal_range(v);
+      for (auto it = range.first; it != range.second; ++it) {
         fmt::format_to(std::back_inserter(text_), "  out[{}] = {};\n", it->second, value(v));
       }
     };
@@ -262,18 +161,19 @@ class CWriter {
                          table.x.size(), c_number(left), c_number(right), value(in.a),
                          lookup.order);
     }
-    return c_expression(in.op, value(in.a), in.arity > 1 ? value(in.b) : "",
-                        in.arity > 2 ? value(in.c) : "", in.arity > 3 ? value(in.d) : "");
+    return c_expression(c_text(in.op),
+                        {value(in.a), in.arity > 1 ? value(in.b) : "",
+                         in.arity > 2 ? value(in.c) : "", in.arity > 3 ? value(in.d) : ""});
   }
 
   void write_tables() {
     if (!p_.lookups.empty()) text_ += kTableHelper;
     for (const TapeLookup& lookup : p_.lookups) {
       const Table& table = *lookup.table;
-      const auto [it, is_new] = tables_.emplace(&table, tables_.size());
-      if (!is_new) continue;
+      const std::size_t t = tables_.size();
+      if (!tables_.emplace(&table, t).second) continue;
       const auto write = [&](const char* kind, const std::vector<double>& values) {
-        text_ += fmt::format("static const double {}_{}{}[{}] = {};\n", name_, kind, it->second,
+        text_ += fmt::format("static const double {}_{}{}[{}] = {};\n", name_, kind, t,
                              values.size(), c_array(values));
       };
       write("x", table.x);

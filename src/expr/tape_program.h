@@ -9,42 +9,16 @@
 #include "expr/graph.h"
 #include "expr/table.h"
 #include "expr/tape.h"
+#include "expr/tape_ops.h"
 
 namespace saltus {
 
-// The operations of a tape: those of the graph and the fused forms, in which a product or sum that
-// nobody else needs does not go through memory.
 enum class TapeOp : std::uint8_t {
-  // clang-format off
-  kNegate, kSqrt, kExp, kLog, kLog10, kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kTanh,
-  kAbs, kSign, kFloor, kCeil, kTrunc, kNot,
-  kAdd, kSubtract, kMultiply, kDivide, kPow, kAtan2, kMin, kMax,
-  kLess, kLessEqual, kEqual, kAnd, kOr, kSelect, kTable, kCall,
-  kMultiplyAdd,         // a*b + c
-  kMultiplySubtract,    // a*b - c
-  kSubtractProduct,     // c - a*b
-  kMultiply3,           // (a*b)*c
-  kMultiplyDivide,      // (a*b)/c
-  kAdd3,                // (a + b) + c
-  kAddSubtract,         // (a + b) - c
-  kSubtractSum,         // c - (a + b)
-  kAddMultiply,         // (a + b)*c
-  kAddDivide,           // (a + b)/c
-  kDifferenceAdd,       // (a - b) + c
-  kSubtract3,           // (a - b) - c
-  kSubtractDifference,  // c - (a - b)
-  kDifferenceMultiply,  // (a - b)*c
-  kDifferenceDivide,    // (a - b)/c
-  kProductSum,          // a*b + c*d
-  kProductDifference,   // a*b - c*d
-  kProductMinusDifference,  // a*b - (c - d)
-  kDifferenceMultiplyAdd,   // (a - b)*c + d
-  kMultiply3Add,            // (a*b)*c + d
-  kMultiply3Subtract,       // (a*b)*c - d
-  kSubtractMultiply3,       // d - (a*b)*c
-  kCube,                // (a*a)*a
-  kCount,
-  // clang-format on
+#define SALTUS_NAME(name, arity, ...) name,
+  SALTUS_TAPE_PLAIN(SALTUS_NAME) kTable,
+  kCall,
+  SALTUS_TAPE_FUSED(SALTUS_NAME) kCount,
+#undef SALTUS_NAME
 };
 
 // One instruction before scheduling. Operands are value numbers: constants first, then inputs, then
@@ -64,16 +38,18 @@ struct TapeLookup {
   int order = 0;
 };
 
-// `count` instructions of one kind; their results go to consecutive registers.
-struct TapeRun {
-  TapeOp op = TapeOp::kCount;
-  std::uint32_t count = 0;
-};
+// The code is a string of words:
+//   2*op,     operands                     one instruction
+//   2*op + 1, count, operands of each      a run of instructions of one kind
+//   kTapeEnd
+// Operands are registers; kTable has the index of its lookup after them, kCall that of its function
+// before them, and these two are never in runs. Results go to consecutive registers.
+constexpr std::uint32_t kTapeEnd = 2 * static_cast<std::uint32_t>(TapeOp::kCount);
 
-// registers[to ...] = values[group][from ...]
+// `count` inputs of a group from `first` on go to consecutive registers.
 struct TapeCopy {
   std::uint32_t group = 0;
-  std::uint32_t from = 0;
+  std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
 
@@ -95,9 +71,7 @@ struct Tape::Program {
   // As executed: registers hold constants, inputs, results in scheduled order, call arguments.
   std::size_t register_count = 0;
   std::vector<TapeCopy> copies;
-  std::vector<TapeRun> runs;
-  std::vector<std::uint32_t> operands;            // of the runs, one instruction after the other
-  std::vector<std::uint32_t> argument_registers;  // call_arguments as registers
+  std::vector<std::uint32_t> code;
   std::vector<std::uint32_t> output_registers;
 };
 

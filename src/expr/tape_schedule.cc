@@ -12,6 +12,7 @@ namespace saltus {
 namespace {
 
 constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kMinRun = 2;  // the fewest instructions for which a loop pays
 
 template <class Visit>
 void for_each_operand(const Tape::Program& p, const TapeInstruction& in, Visit&& visit) {
@@ -31,31 +32,52 @@ class Scheduler {
   explicit Scheduler(Tape::Program& p)
       : p_(p),
         leaves_(p.constants.size() + p.inputs.size()),
-        register_(leaves_ + p.instructions.size()) {
+        register_(leaves_ + p.instructions.size()),
+        next_register_(static_cast<std::uint32_t>(leaves_)) {
     for (std::size_t v = 0; v < leaves_; ++v) register_[v] = static_cast<std::uint32_t>(v);
   }
 
   void run() {
-    next_register_ = static_cast<std::uint32_t>(leaves_);
+    copy_inputs();
     for (std::size_t begin = 0; begin < p_.instructions.size(); begin += kBlock) {
       schedule_block(begin, std::min(begin + kBlock, p_.instructions.size()));
     }
+    p_.code.push_back(kTapeEnd);
+    for (const std::uint32_t v : p_.outputs) p_.output_registers.push_back(register_[v]);
     std::size_t max_arity = 0;
     for (const auto& function : p_.functions) max_arity = std::max(max_arity, function->arity);
     p_.register_count = next_register_ + max_arity;
-    for (const std::uint32_t v : p_.outputs) p_.output_registers.push_back(register_[v]);
-    for (const std::uint32_t v : p_.call_arguments) p_.argument_registers.push_back(register_[v]);
   }
 
  private:
+  static constexpr std::uint32_t kNoEdge = 0xffffffffu;
+  struct Edge {
+    std::uint32_t successor;
+    std::uint32_t next;
+  };
+
+  void copy_inputs() {
+    auto& copies = p_.copies;
+    for (const TapeInput& input : p_.inputs) {
+      if (copies.empty() || copies.back().group != input.group ||
+          copies.back().first + copies.back().count != input.index) {
+        copies.push_back({input.group, input.index, 0});
+      }
+      ++copies.back().count;
+    }
+  }
+
   void schedule_block(std::size_t begin, std::size_t end) {
-    // Dependencies inside the block, as lists of successors.
+    // Dependencies inside the block, as linked lists of successors in ascending order.
     std::vector<std::uint32_t> pending(end - begin);
-    std::vector<std::vector<std::uint32_t>> successors(end - begin);
-    for (std::size_t k = begin; k < end; ++k) {
+    std::vector<std::uint32_t> first_edge(end - begin, kNoEdge);
+    std::vector<Edge> edges;
+    for (std::size_t k = end; k-- > begin;) {
       for_each_operand(p_, p_.instructions[k], [&](std::uint32_t v) {
         if (v < leaves_ + begin) return;
-        successors[v - leaves_ - begin].push_back(static_cast<std::uint32_t>(k - begin));
+        std::uint32_t& first = first_edge[v - leaves_ - begin];
+        edges.push_back({static_cast<std::uint32_t>(k - begin), first});
+        first = static_cast<std::uint32_t>(edges.size() - 1);
         ++pending[k - begin];
       });
     }
@@ -74,47 +96,42 @@ class Scheduler {
       // A run may use its own results: it is executed in order.
       for (std::size_t i = 0; i < queue.size(); ++i) {
         const std::uint32_t local = queue[i];
-        emit(begin + local);
-        ++done;
-        for (const std::uint32_t successor : successors[local]) {
-          if (--pending[successor] == 0) make_ready(successor);
+        register_[leaves_ + begin + local] = next_register_++;
+        for (std::uint32_t e = first_edge[local]; e != kNoEdge; e = edges[e].next) {
+          if (--pending[edges[e].successor] == 0) make_ready(edges[e].successor);
         }
       }
+      emit(begin, queue);
+      done += queue.size();
       queue.clear();
     }
   }
 
-  void emit(std::size_t k) {
-    const TapeInstruction& in = p_.instructions[k];
-    if (p_.runs.empty() || p_.runs.back().op != in.op) p_.runs.push_back({in.op, 0});
-    ++p_.runs.back().count;
-    if (in.op == TapeOp::kCall) {
-      p_.operands.push_back(in.a);
-    } else {
-      for_each_operand(p_, in, [&](std::uint32_t v) { p_.operands.push_back(register_[v]); });
+  void emit(std::size_t begin, const std::vector<std::uint32_t>& run) {
+    const TapeOp op = p_.instructions[begin + run.front()].op;
+    const auto word = 2 * static_cast<std::uint32_t>(op);
+    const bool is_run = run.size() >= kMinRun && op != TapeOp::kTable && op != TapeOp::kCall;
+    if (is_run) {
+      p_.code.push_back(word + 1);
+      p_.code.push_back(static_cast<std::uint32_t>(run.size()));
     }
-    if (in.op == TapeOp::kTable || in.op == TapeOp::kCall) p_.operands.push_back(in.extra);
-    register_[leaves_ + k] = next_register_++;
+    for (const std::uint32_t local : run) {
+      const TapeInstruction& in = p_.instructions[begin + local];
+      if (!is_run) p_.code.push_back(word);
+      if (op == TapeOp::kCall) p_.code.push_back(in.extra);
+      for_each_operand(p_, in, [&](std::uint32_t v) { p_.code.push_back(register_[v]); });
+      if (op == TapeOp::kTable) p_.code.push_back(in.extra);
+    }
   }
 
   Tape::Program& p_;
   std::size_t leaves_;
-  std::vector<std::uint32_t> register_;
-  std::uint32_t next_register_ = 0;
+  std::vector<std::uint32_t> register_;  // of each value
+  std::uint32_t next_register_;
 };
 
 }  // namespace
 
-void schedule(Tape::Program& program) {
-  for (const TapeInput& input : program.inputs) {
-    auto& copies = program.copies;
-    if (copies.empty() || copies.back().group != input.group ||
-        copies.back().from + copies.back().count != input.index) {
-      copies.push_back({input.group, input.index, 0});
-    }
-    ++copies.back().count;
-  }
-  Scheduler(program).run();
-}
+void schedule(Tape::Program& program) { Scheduler(program).run(); }
 
 }  // namespace saltus
