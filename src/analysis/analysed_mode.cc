@@ -40,14 +40,34 @@ DaeDefinition define(const HybridSystem& system, const Mode& mode,
   return def;
 }
 
-void check_square(const HybridSystem& system, const Mode& mode,
-                  const std::vector<VariableId>& unknowns) {
-  if (mode.equations.size() == unknowns.size()) return;
+std::string unknown_list(const HybridSystem& system, const std::vector<VariableId>& unknowns,
+                         const std::vector<std::size_t>& which) {
   std::vector<std::string> names;
-  for (const VariableId id : unknowns) names.push_back(system.variable(id).name);
-  throw Error(fmt::format("{}: mode '{}' has {} equations for {} unknowns ({})", system.name(),
-                          mode.name, mode.equations.size(), unknowns.size(),
-                          fmt::join(names, ", ")));
+  for (const std::size_t j : which)
+    names.push_back(fmt::format("'{}'", system.variable(unknowns[j]).name));
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string equation_list(const Mode& mode, const std::vector<std::size_t>& which) {
+  std::vector<std::string> names;
+  for (const std::size_t i : which) names.push_back(equation_name(mode, i));
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
+// The structural defect of a mode in words.
+void refuse(const HybridSystem& system, const Mode& mode, const std::vector<VariableId>& unknowns,
+            const Offsets& offsets) {
+  std::string text = fmt::format("{}: mode '{}' has {} equations for {} unknowns", system.name(),
+                                 mode.name, mode.equations.size(), unknowns.size());
+  if (!offsets.free_unknowns.empty())
+    text += fmt::format("; no equation is left for {}",
+                        unknown_list(system, unknowns, offsets.free_unknowns));
+  if (!offsets.excess_equations.empty())
+    text += fmt::format("; {} equations contain only {} unknowns ({}): {}",
+                        offsets.excess_equations.size(), offsets.unknowns_of_excess.size(),
+                        unknown_list(system, unknowns, offsets.unknowns_of_excess),
+                        equation_list(mode, offsets.excess_equations));
+  throw Error(text);
 }
 
 void check_orders(const HybridSystem& system, const Mode& mode) {
@@ -65,8 +85,10 @@ void check_orders(const HybridSystem& system, const Mode& mode) {
 
 void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   const DaeDefinition& def = analysed.dae->definition();
-  const std::vector<std::vector<Expr>> inputs = {
-      {def.time}, def.unknowns, def.derivatives, def.parameters, def.held};
+  const auto inputs = def.inputs();
+  const auto rewritten = [&](const Expr& e) {
+    return analysed.reduced != nullptr ? analysed.reduced->rewrite(e) : e;
+  };
   std::vector<Expr> along;  // what moves during a step
   along.push_back(def.time);
   along.insert(along.end(), def.unknowns.begin(), def.unknowns.end());
@@ -77,9 +99,9 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   std::vector<Expr> sizes;
   std::vector<bool> used(def.unknowns.size(), false);
   for (const Guard& guard : mode.guards) {
-    values.push_back(guard.value);
+    values.push_back(rewritten(guard.value));
     Expr size = 0.0;
-    const Expr value[] = {guard.value};
+    const Expr value[] = {values.back()};
     const auto mark = [&](const std::vector<Expr>& leaves) {
       for (const JacobianEntry& entry : jacobian(value, leaves)) {
         used[entry.column] = true;
@@ -89,14 +111,35 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
     mark(def.unknowns);
     mark(def.derivatives);
     sizes.push_back(size);
-    analysed.guard_degrees.push_back(polynomial_degree(guard.value, along));
-    analysed.is_time_guard.push_back(polynomial_degree(guard.value, moving) == 0 &&
+    analysed.guard_degrees.push_back(polynomial_degree(values.back(), along));
+    analysed.is_time_guard.push_back(polynomial_degree(values.back(), moving) == 0 &&
                                      analysed.guard_degrees.back() == 1);
   }
   for (std::size_t j = 0; j < used.size(); ++j)
     if (used[j]) analysed.guard_unknowns.push_back(static_cast<std::uint32_t>(j));
   analysed.guards = Tape(values, inputs);
   analysed.guard_sizes = Tape(sizes, inputs);
+}
+
+void compile_recovery(const HybridSystem& system, const Offsets& offsets, AnalysedMode& analysed) {
+  if (analysed.reduced == nullptr) return;
+  const DaeDefinition& def = analysed.dae->definition();
+  std::vector<Expr> outputs;
+  for (const VariableId id : analysed.unknowns)
+    outputs.push_back(analysed.reduced->rewrite(system.variable(id).symbol));
+  for (std::size_t j = 0; j < analysed.unknowns.size(); ++j) {
+    const Expr symbol = system.variable(analysed.unknowns[j]).symbol;
+    if (offsets.d[j] > 0) {
+      outputs.push_back(analysed.reduced->rewrite(der(symbol)));
+      continue;
+    }
+    // The slope of a multiplier is only that of the numerical solution.
+    Expr slope = 0.0;
+    for (std::size_t k = 0; k < def.unknowns.size(); ++k)
+      if (def.unknowns[k].same_as(symbol)) slope = def.derivatives[k];
+    outputs.push_back(slope);
+  }
+  analysed.recover = Tape(outputs, def.inputs());
 }
 
 Eigen::MatrixXd dense(const Pattern& pattern, const double* values,
@@ -110,20 +153,47 @@ Eigen::MatrixXd dense(const Pattern& pattern, const double* values,
 
 }  // namespace
 
-void check_shape(const HybridSystem& system, const Mode& mode) {
-  check_square(system, mode, unknowns_of(system, mode));
+void check_structure(const HybridSystem& system, const Mode& mode) {
   check_orders(system, mode);
+  std::vector<Expr> residuals;
+  for (const Equation& e : mode.equations) residuals.push_back(e.residual());
+  const std::vector<VariableId> unknowns = unknowns_of(system, mode);
+  const Offsets offsets = find_offsets(signature_of(residuals, unknowns));
+  if (!offsets.solvable) refuse(system, mode, unknowns, offsets);
 }
 
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id) {
   const Mode& mode = system.modes()[id.index()];
-  check_shape(system, mode);
+  check_orders(system, mode);
   auto analysed = std::make_unique<AnalysedMode>();
   analysed->id = id;
   analysed->mode = &mode;
   analysed->unknowns = unknowns_of(system, mode);
-  analysed->dae = std::make_unique<const Dae>(define(system, mode, analysed->unknowns));
+  DaeDefinition written = define(system, mode, analysed->unknowns);
+  const Signature signature = signature_of(written.residuals, analysed->unknowns);
+  const Offsets offsets = find_offsets(signature);
+  if (!offsets.solvable) refuse(system, mode, analysed->unknowns, offsets);
+
+  CharacteristicValues& values = analysed->values;
+  for (const int c : offsets.c) {
+    values.mu = std::max(values.mu, c);
+    values.d -= c;
+  }
+  for (const int d : offsets.d) {
+    values.d += d;
+    analysed->differential.push_back(d > 0);
+  }
+  values.a = static_cast<int>(analysed->unknowns.size()) - values.d;
+  if (values.mu > 0) {
+    auto form = std::make_unique<ReducedForm>(
+        reduce(system.graph(), written, analysed->unknowns, signature, offsets));
+    analysed->dae = std::make_unique<const Dae>(form->definition);
+    analysed->reduced = std::move(form);
+  } else {
+    analysed->dae = std::make_unique<const Dae>(std::move(written));
+  }
   compile_guards(mode, *analysed);
+  compile_recovery(system, offsets, *analysed);
   return analysed;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/consistent.h"
+#include "analysis/reduce.h"
 #include "expr/tape.h"
 #include "model/dae.h"
 #include "model/system.h"
@@ -26,8 +27,16 @@ struct CharacteristicValues {
 struct AnalysedMode {
   ModeId id;
   const Mode* mode = nullptr;
-  std::vector<VariableId> unknowns;  // of the Dae, in its order
+  std::vector<VariableId> unknowns;  // of the mode as written
+  std::vector<bool> differential;    // by unknown: it or its derivatives are integrated
+  CharacteristicValues values;       // as far as structure tells; d and a are measured at run time
+  // The form that is integrated: the mode as written if it needs no differentiation, otherwise the
+  // reduced form with its candidate rows.
   std::unique_ptr<const Dae> dae;
+  std::unique_ptr<const ReducedForm> reduced;  // null: as written
+
+  // Values of the mode's unknowns, then their first derivatives, from the unknowns of the Dae.
+  Tape recover;
 
   // Guard values, and the natural size sum |dS/dx_i| max(|x_i|, nominal_i) of each guard, as
   // functions of the same inputs as the Dae.
@@ -41,11 +50,12 @@ struct AnalysedMode {
   std::vector<std::uint32_t> guard_unknowns;
 };
 
-// Throws Error if a mode cannot be analysed whatever the numbers: as many equations as unknowns and
-// first derivatives only are needed. Cheap; meant to be called for all modes before a run starts.
-void check_shape(const HybridSystem& system, const Mode& mode);
+// Throws Error if a mode cannot be solved whatever the numbers: equations without unknowns to
+// determine, unknowns without equations, second derivatives. Names them. Cheap; meant to be called
+// for all modes before a run starts.
+void check_structure(const HybridSystem& system, const Mode& mode);
 
-// Compiles a mode. Throws Error as check_shape does.
+// Analyses and compiles a mode. Throws Error as check_structure does.
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id);
 
 // d and a at a consistent point from the numerical rank of F_x'; `strangeness_free` is false if

@@ -17,6 +17,9 @@ constexpr double kConvergedToRounding = 1e-9;
 // columns).
 constexpr double kRankTolerance = 1e-11;
 
+// Least-change corrections use dense decompositions; larger systems must be solvable without.
+constexpr int kLargestDense = 500;
+
 std::size_t first_not_finite(const std::vector<double>& residual) {
   for (std::size_t i = 0; i < residual.size(); ++i)
     if (!std::isfinite(residual[i])) return i;
@@ -25,11 +28,14 @@ std::size_t first_not_finite(const std::vector<double>& residual) {
 
 }  // namespace
 
-ConsistentSolver::ConsistentSolver(const Dae& dae)
+ConsistentSolver::ConsistentSolver(const Dae& dae, std::vector<bool> given)
     : dae_(dae),
+      given_(std::move(given)),
       solver_(dae.pattern()),
       jacobian_(2 * static_cast<std::size_t>(dae.pattern().nonzeros())),
       matrix_(static_cast<std::size_t>(dae.pattern().nonzeros())) {
+  if (given_.empty())
+    for (std::size_t j = 0; j < dae.unknown_count(); ++j) given_.push_back(dae.is_differential(j));
   residual_.resize(dae.equation_count());
   row_scale_.resize(dae.equation_count());
   for (auto* v : {&x_, &dx_, &step_x_, &step_dx_, &base_x_, &base_dx_})
@@ -131,7 +137,7 @@ bool ConsistentSolver::newton_update() {
   if (pattern.rows != pattern.columns) return false;
   const int nonzeros = pattern.nonzeros();
   for (int j = 0; j < pattern.columns; ++j) {
-    const int offset = dae_.is_differential(j) ? nonzeros : 0;
+    const int offset = given_[j] ? nonzeros : 0;
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
       matrix_[k] = jacobian_[offset + k];
   }
@@ -139,8 +145,8 @@ bool ConsistentSolver::newton_update() {
   std::copy(residual_.begin(), residual_.end(), step_x_.begin());
   solver_.solve(step_x_.data());
   for (std::size_t j = 0; j < x_.size(); ++j) {
-    step_dx_[j] = dae_.is_differential(j) ? -step_x_[j] : 0.0;
-    step_x_[j] = dae_.is_differential(j) ? 0.0 : -step_x_[j];
+    step_dx_[j] = given_[j] ? -step_x_[j] : 0.0;
+    step_x_[j] = given_[j] ? 0.0 : -step_x_[j];
   }
   return true;
 }
@@ -153,14 +159,15 @@ bool ConsistentSolver::least_change_update() {
   const auto& nominal = dae_.definition().nominal;
   const int n = pattern.columns;
   const int nonzeros = pattern.nonzeros();
+  if (n > kLargestDense) return false;
   Eigen::MatrixXd free = Eigen::MatrixXd::Zero(pattern.rows, n);
   Eigen::MatrixXd given = Eigen::MatrixXd::Zero(pattern.rows, n);
   for (int j = 0; j < n; ++j) {
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
       const double scale = row_scale_[pattern.row[k]] * nominal[j];
-      const bool differential = dae_.is_differential(j);
-      free(pattern.row[k], j) = scale * jacobian_[differential ? nonzeros + k : k];
-      if (differential) given(pattern.row[k], j) = scale * jacobian_[k];
+      const bool is_given = given_[j];
+      free(pattern.row[k], j) = scale * jacobian_[is_given ? nonzeros + k : k];
+      if (is_given) given(pattern.row[k], j) = scale * jacobian_[k];
     }
   }
   Eigen::VectorXd r(pattern.rows);
@@ -182,9 +189,9 @@ bool ConsistentSolver::least_change_update() {
   }
   const Eigen::VectorXd free_step = svd.solve(r - given * given_step);
   for (int j = 0; j < n; ++j) {
-    const bool differential = dae_.is_differential(j);
-    step_x_[j] = nominal[j] * (differential ? given_step(j) : free_step(j));
-    step_dx_[j] = differential ? nominal[j] * free_step(j) : 0.0;
+    const bool is_given = given_[j];
+    step_x_[j] = nominal[j] * (is_given ? given_step(j) : free_step(j));
+    step_dx_[j] = is_given ? nominal[j] * free_step(j) : 0.0;
   }
   return true;
 }

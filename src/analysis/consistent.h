@@ -24,7 +24,9 @@ struct ConsistentOutcome {
 // least norm.
 class ConsistentSolver {
  public:
-  explicit ConsistentSolver(const Dae& dae);  // `dae` must outlive it
+  // `given` marks the unknowns whose values are kept; empty: those under der(). A copy of `dae` is
+  // kept (it is cheap).
+  explicit ConsistentSolver(const Dae& dae, std::vector<bool> given = {});
 
   // In: guesses; out: the consistent point, or the guesses if it fails. Does not allocate as long
   // as the equations determine derivatives and algebraic unknowns uniquely.
@@ -39,7 +41,8 @@ class ConsistentSolver {
   void measure_rows();
   double scaled_residual() const;
 
-  const Dae& dae_;
+  Dae dae_;
+  std::vector<bool> given_;
   LinearSolver<double> solver_;
   std::vector<double> jacobian_, matrix_, residual_, row_scale_;
   std::vector<double> x_, dx_, step_x_, step_dx_, base_x_, base_dx_;

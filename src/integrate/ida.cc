@@ -94,8 +94,10 @@ class Ida : public Integrator {
         IDASolve(memory_.get(), limit, &reached, state_.get(), slope_.get(), IDA_ONE_STEP);
     update_counts();
     if (status < 0) return failure();
-    double last = 0.0;
-    IDAGetLastStep(memory_.get(), &last);
+    // IDA itself creeps towards a wall without end.
+    if (reached < limit &&
+        reached - t1_ <= 4.0 * std::numeric_limits<double>::epsilon() * std::abs(reached))
+      return failure();
     t0_ = t1_;
     t1_ = std::min(reached, limit);
     read_back();
@@ -218,12 +220,7 @@ class Ida : public Integrator {
 
   void update_counts() {
     counts_ = since_restart();
-    counts_.steps += retired_.steps;
-    counts_.rejected += retired_.rejected;
-    counts_.residuals += retired_.residuals;
-    counts_.jacobians += retired_.jacobians;
-    counts_.factorizations += retired_.factorizations;
-    counts_.newton_iterations += retired_.newton_iterations;
+    counts_ += retired_;
   }
 
   // IDAReInit zeroes IDA's counters.

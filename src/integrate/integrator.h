@@ -39,6 +39,16 @@ struct IntegratorCounts {
   std::size_t jacobians = 0;
   std::size_t factorizations = 0;
   std::size_t newton_iterations = 0;
+
+  IntegratorCounts& operator+=(const IntegratorCounts& other) {
+    steps += other.steps;
+    rejected += other.rejected;
+    residuals += other.residuals;
+    jacobians += other.jacobians;
+    factorizations += other.factorizations;
+    newton_iterations += other.newton_iterations;
+    return *this;
+  }
 };
 
 // Advances F(t, x, x') = 0 within one mode. Pre: the mode is strangeness-free and the start is

@@ -116,6 +116,11 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
   for (const double atol : options_.absolute_tolerance) atol_.push_back(rtol_ * atol / rtol);
   newton_tolerance_ = std::max(10.0 * kEpsilon / rtol_, std::min(0.03, std::sqrt(rtol_)));
 
+  control_.assign(n_, 1.0);
+  const std::vector<bool>& controlled = dae.definition().controlled;
+  for (std::size_t j = 0; j < controlled.size(); ++j) control_[j] = controlled[j] ? 1.0 : 0.0;
+  for (const double c : control_) control_count_ += c;
+
   const auto nonzeros = static_cast<std::size_t>(dae.pattern().nonzeros());
   jacobian_.resize(2 * nonzeros);
   real_values_.resize(nonzeros);
@@ -427,8 +432,8 @@ void Radau::interpolate(double t, std::span<const std::uint32_t> unknowns, doubl
 
 double Radau::norm(const double* v) const {
   double sum = 0.0;
-  for (std::size_t j = 0; j < n_; ++j) sum += v[j] * v[j] * scale_[j] * scale_[j];
-  return n_ == 0 ? 0.0 : std::sqrt(sum / static_cast<double>(n_));
+  for (std::size_t j = 0; j < n_; ++j) sum += control_[j] * v[j] * v[j] * scale_[j] * scale_[j];
+  return control_count_ == 0.0 ? 0.0 : std::sqrt(sum / control_count_);
 }
 
 std::size_t Radau::largest_error() const {

@@ -58,6 +58,8 @@ class Radau : public Integrator {
   double rtol_;  // internal tolerances, see radau.cc
   std::vector<double> atol_;
   double newton_tolerance_;
+  std::vector<double> control_;  // 1 for unknowns the error control looks at, 0 for others
+  double control_count_ = 0.0;
 
   LinearSolver<double> real_;
   LinearSolver<std::complex<double>> complex_;

@@ -1,74 +1,123 @@
 #include "model/dae.h"
 
+#include <numeric>
 #include <utility>
 
 #include "expr/differentiate.h"
 
 namespace saltus {
 
-Dae::Dae(DaeDefinition definition) : definition_(std::move(definition)) {
-  const std::size_t n = unknown_count();
-  const std::vector<std::vector<Expr>> inputs = {{definition_.time},
-                                                 definition_.unknowns,
-                                                 definition_.derivatives,
-                                                 definition_.parameters,
-                                                 definition_.held};
-  residual_ = Tape(definition_.residuals, inputs);
+std::vector<std::vector<Expr>> DaeDefinition::inputs() const {
+  return {{time}, unknowns, derivatives, parameters, held};
+}
 
-  const auto by_x = saltus::jacobian(definition_.residuals, definition_.unknowns);
-  const auto by_dx = saltus::jacobian(definition_.residuals, definition_.derivatives);
+Dae::Dae(DaeDefinition definition) {
+  auto compiled = std::make_shared<Compiled>();
+  const std::vector<std::vector<Expr>> inputs = definition.inputs();
+  compiled->residual = Tape(definition.residuals, inputs);
+
+  const auto by_x = saltus::jacobian(definition.residuals, definition.unknowns);
+  const auto by_dx = saltus::jacobian(definition.residuals, definition.derivatives);
 
   // Merge the two column-ordered lists into one pattern; a place missing in one of them is zero
   // there.
   std::vector<Expr> x_values;
   std::vector<Expr> dx_values;
-  pattern_.rows = static_cast<int>(equation_count());
-  pattern_.columns = static_cast<int>(n);
-  differential_.assign(n, false);
-  constant_jacobian_ = true;
+  Pattern& pattern = compiled->pattern;
+  pattern.rows = static_cast<int>(definition.residuals.size());
+  pattern.columns = static_cast<int>(definition.unknowns.size());
+  compiled->constant_jacobian = true;
   auto a = by_x.begin();
   auto b = by_dx.begin();
-  for (std::size_t column = 0; column < n; ++column) {
+  for (std::size_t column = 0; column < definition.unknowns.size(); ++column) {
     for (;;) {
       const bool has_a = a != by_x.end() && a->column == column;
       const bool has_b = b != by_dx.end() && b->column == column;
       if (!has_a && !has_b) break;
       const bool take_a = has_a && (!has_b || a->row <= b->row);
       const bool take_b = has_b && (!has_a || b->row <= a->row);
-      pattern_.row.push_back(static_cast<int>(take_a ? a->row : b->row));
+      pattern.row.push_back(static_cast<int>(take_a ? a->row : b->row));
       x_values.push_back(take_a ? a->value : Expr(0.0));
       dx_values.push_back(take_b ? b->value : Expr(0.0));
-      constant_jacobian_ = constant_jacobian_ && is_constant_in_mode(x_values.back()) &&
-                           is_constant_in_mode(dx_values.back());
-      if (take_b) differential_[column] = true;
+      compiled->constant_jacobian = compiled->constant_jacobian &&
+                                    is_constant_in_mode(x_values.back()) &&
+                                    is_constant_in_mode(dx_values.back());
+      compiled->in_derivative.push_back(take_b);
       if (take_a) ++a;
       if (take_b) ++b;
     }
-    pattern_.start.push_back(static_cast<int>(pattern_.row.size()));
+    pattern.start.push_back(static_cast<int>(pattern.row.size()));
   }
   x_values.insert(x_values.end(), dx_values.begin(), dx_values.end());
-  jacobian_ = Tape(x_values, inputs);
+  compiled->jacobian = Tape(x_values, inputs);
+  std::vector<std::size_t> all(definition.residuals.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  compiled->definition = std::move(definition);
+  compiled_ = std::move(compiled);
+  select(std::move(all));
+}
+
+Dae Dae::with_equations(std::vector<std::size_t> equations) const {
+  Dae selected;
+  selected.compiled_ = compiled_;
+  selected.select(std::move(equations));
+  return selected;
+}
+
+void Dae::select(std::vector<std::size_t> equations) {
+  const Pattern& full = compiled_->pattern;
+  equations_ = std::move(equations);
+  all_ = equations_.size() == static_cast<std::size_t>(full.rows);
+  std::vector<int> row_of(full.rows, -1);
+  for (std::size_t i = 0; i < equations_.size(); ++i) row_of[equations_[i]] = static_cast<int>(i);
+  pattern_ = {static_cast<int>(equations_.size()), full.columns, {0}, {}};
+  differential_.assign(full.columns, false);
+  places_.clear();
+  for (int j = 0; j < full.columns; ++j) {
+    for (int k = full.start[j]; k < full.start[j + 1]; ++k) {
+      if (row_of[full.row[k]] < 0) continue;
+      pattern_.row.push_back(row_of[full.row[k]]);
+      places_.push_back(static_cast<std::size_t>(k));
+      if (compiled_->in_derivative[k]) differential_[j] = true;
+    }
+    pattern_.start.push_back(static_cast<int>(pattern_.row.size()));
+  }
 }
 
 DaeData Dae::make_data() const {
   DaeData data;
-  data.parameters.assign(definition_.parameters.size(), 0.0);
-  data.held.assign(definition_.held.size(), 0.0);
-  data.residual_registers = residual_.make_workspace();
-  data.jacobian_registers = jacobian_.make_workspace();
+  data.parameters.assign(definition().parameters.size(), 0.0);
+  data.held.assign(definition().held.size(), 0.0);
+  data.residual_registers = compiled_->residual.make_workspace();
+  data.jacobian_registers = compiled_->jacobian.make_workspace();
+  data.all_residuals.resize(definition().residuals.size());
+  data.all_values.resize(2 * static_cast<std::size_t>(compiled_->pattern.nonzeros()));
   return data;
 }
 
 void Dae::residual(DaeData& data, double t, const double* x, const double* dx, double* out) const {
   const double* values[] = {&t, x, dx, data.parameters.data(), data.held.data()};
-  residual_.evaluate(values, data.residual_registers, out);
-  ++data.residual_count;
+  if (all_) {
+    compiled_->residual.evaluate(values, data.residual_registers, out);
+    return;
+  }
+  compiled_->residual.evaluate(values, data.residual_registers, data.all_residuals.data());
+  for (std::size_t i = 0; i < equations_.size(); ++i) out[i] = data.all_residuals[equations_[i]];
 }
 
 void Dae::jacobian(DaeData& data, double t, const double* x, const double* dx, double* out) const {
   const double* values[] = {&t, x, dx, data.parameters.data(), data.held.data()};
-  jacobian_.evaluate(values, data.jacobian_registers, out);
-  ++data.jacobian_count;
+  if (all_) {
+    compiled_->jacobian.evaluate(values, data.jacobian_registers, out);
+    return;
+  }
+  compiled_->jacobian.evaluate(values, data.jacobian_registers, data.all_values.data());
+  const auto full = static_cast<std::size_t>(compiled_->pattern.nonzeros());
+  const std::size_t nonzeros = places_.size();
+  for (std::size_t k = 0; k < nonzeros; ++k) {
+    out[k] = data.all_values[places_[k]];
+    out[nonzeros + k] = data.all_values[full + places_[k]];
+  }
 }
 
 }  // namespace saltus

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,13 @@ struct DaeDefinition {
   Expr time;
   std::vector<Expr> parameters;  // constant while the Dae is integrated
   std::vector<Expr> held;        // slots and variables of other modes: frozen between events
+  // Unknowns the error control looks at; empty: all. Multipliers and other unknowns that depend on
+  // derivatives of the solution are of lower accuracy by nature and must not rule the step.
+  std::vector<bool> controlled;
+
+  // The input groups of every tape that is evaluated along a solution: time, x, x', parameters,
+  // held.
+  std::vector<std::vector<Expr>> inputs() const;
 };
 
 // The numbers a Dae is evaluated with, and the memory it is evaluated in. One a thread.
@@ -28,26 +36,32 @@ struct DaeData {
   std::vector<double> held;
   Tape::Workspace residual_registers;
   Tape::Workspace jacobian_registers;
-  std::size_t residual_count = 0;
-  std::size_t jacobian_count = 0;
+  std::vector<double> all_residuals;  // before rows are selected
+  std::vector<double> all_values;
 };
 
-// F(t, x, x') = 0 compiled for numbers: residual and sparse Jacobian. Immutable; all evaluation
-// goes through a DaeData and does not allocate.
+// F(t, x, x') = 0 compiled for numbers: residual and sparse Jacobian. Immutable and cheap to copy;
+// evaluation goes through a DaeData and does not allocate.
 class Dae {
  public:
   // Throws Error naming the symbol if an equation depends on something that is not listed.
   explicit Dae(DaeDefinition definition);
 
-  std::size_t equation_count() const { return definition_.residuals.size(); }
-  std::size_t unknown_count() const { return definition_.unknowns.size(); }
-  const DaeDefinition& definition() const { return definition_; }
+  // The same compiled equations with only the listed ones in force. Shares tapes and DaeData.
+  Dae with_equations(std::vector<std::size_t> equations) const;
+
+  std::size_t equation_count() const { return equations_.size(); }
+  std::size_t unknown_count() const { return definition().unknowns.size(); }
+  const DaeDefinition& definition() const { return compiled_->definition; }
+  const std::string& equation_name(std::size_t i) const {
+    return definition().equation_names[equations_[i]];
+  }
   // Union of the structures of dF/dx and dF/dx'.
   const Pattern& pattern() const { return pattern_; }
-  // Whether x'[i] occurs in any equation.
+  // Whether x'[i] occurs in any equation in force.
   bool is_differential(std::size_t unknown) const { return differential_[unknown]; }
   // All Jacobian entries are independent of t, x and x'.
-  bool has_constant_jacobian() const { return constant_jacobian_; }
+  bool has_constant_jacobian() const { return compiled_->constant_jacobian; }
 
   DaeData make_data() const;
 
@@ -57,12 +71,24 @@ class Dae {
   void jacobian(DaeData& data, double t, const double* x, const double* dx, double* values) const;
 
  private:
-  DaeDefinition definition_;
+  struct Compiled {
+    DaeDefinition definition;
+    Pattern pattern;                  // of all equations
+    std::vector<bool> in_derivative;  // by nonzero: dF/dx' is not the constant zero there
+    bool constant_jacobian = false;
+    Tape residual;
+    Tape jacobian;
+  };
+
+  Dae() = default;
+  void select(std::vector<std::size_t> equations);
+
+  std::shared_ptr<const Compiled> compiled_;
+  std::vector<std::size_t> equations_;  // in force, increasing
+  bool all_ = true;
   Pattern pattern_;
+  std::vector<std::size_t> places_;  // of the nonzeros in force among all
   std::vector<bool> differential_;
-  bool constant_jacobian_ = false;
-  Tape residual_;
-  Tape jacobian_;
 };
 
 }  // namespace saltus

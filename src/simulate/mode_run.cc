@@ -1,5 +1,6 @@
 #include "simulate/mode_run.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "integrate/ida.h"
@@ -24,24 +25,46 @@ IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& opti
 ModeRun::ModeRun(const HybridSystem& system, ModeId id, const SimulateOptions& options,
                  double tolerance)
     : analysed_(analyse(system, id)),
-      data_(analysed_->dae->make_data()),
-      consistent_(*analysed_->dae),
-      all_unknowns_(analysed_->unknowns.size()),
-      x_(analysed_->unknowns.size()),
-      dx_(analysed_->unknowns.size()) {
+      integrator_options_(integrator_options(*analysed_->dae, options, tolerance)),
+      method_(options.method),
+      data_(analysed_->dae->make_data()) {
   const Dae& dae = *analysed_->dae;
+  const DaeDefinition& def = dae.definition();
+  x_.resize(dae.unknown_count());
+  dx_.resize(dae.unknown_count());
+  all_unknowns_.resize(dae.unknown_count());
   std::iota(all_unknowns_.begin(), all_unknowns_.end(), 0U);
   for (std::size_t i = 0; i < system.parameters().size(); ++i)
     data_.parameters[i] = system.parameters()[i].value;
-  for (const Expr& symbol : dae.definition().held) held_.push_back(symbol.node()->variable());
-  for (std::size_t j = 0; j < dae.unknown_count(); ++j)
-    has_algebraic_ = has_algebraic_ || !dae.is_differential(j);
+  for (const Expr& symbol : def.held) held_.push_back(symbol.node()->variable());
 
-  const IntegratorOptions chosen = integrator_options(dae, options, tolerance);
-  integrator_ = options.method == Method::kBdf ? make_ida(dae, data_, chosen)
-                                               : std::make_unique<Radau>(dae, data_, chosen);
+  if (analysed_->reduced != nullptr) {
+    const ReducedForm& form = *analysed_->reduced;
+    std::vector<std::size_t> fixed(form.fixed_rows);
+    std::iota(fixed.begin(), fixed.end(), std::size_t{0});
+    // Values the model starts from or carries over; derivatives and multipliers follow.
+    std::vector<bool> given;
+    for (std::size_t k = 0; k < def.unknowns.size(); ++k) given.push_back(def.controlled[k]);
+    projection_ = std::make_unique<ConsistentSolver>(dae.with_equations(fixed), given);
+    selector_ = std::make_unique<StateSelector>(form);
+    recovery_registers_ = analysed_->recover.make_workspace();
+    recovered_.resize(analysed_->recover.output_count());
+    has_algebraic_ = true;
+  } else {
+    active_ = &setup_for({});
+    for (std::size_t j = 0; j < dae.unknown_count(); ++j)
+      has_algebraic_ = has_algebraic_ || !dae.is_differential(j);
+  }
   watch_ = std::make_unique<GuardWatch>(*analysed_, data_);
+  compile_transitions(system);
+  report_.name = mode().name;
+  report_.unknowns = analysed_->unknowns.size();
+  report_.mu = analysed_->values.mu;
+  report_.d = analysed_->values.d;
+  report_.a = analysed_->values.a;
+}
 
+void ModeRun::compile_transitions(const HybridSystem& system) {
   std::vector<std::vector<Expr>> inputs(4);
   inputs[0] = {system.time()};
   for (const Variable& v : system.variables()) {
@@ -55,21 +78,60 @@ ModeRun::ModeRun(const HybridSystem& system, ModeId id, const SimulateOptions& o
     transitions_.emplace_back(values, inputs);
     transition_registers_.push_back(transitions_.back().make_workspace());
   }
-  report_.name = mode().name;
-  report_.unknowns = analysed_->unknowns.size();
+}
+
+ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states) {
+  const auto found = setups_.find(states);
+  if (found != setups_.end()) return found->second;
+  Dae dae = *analysed_->dae;
+  if (analysed_->reduced != nullptr) {
+    std::vector<std::size_t> rows(analysed_->reduced->fixed_rows);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    for (const std::size_t k : states) rows.push_back(analysed_->reduced->fixed_rows + k);
+    dae = dae.with_equations(std::move(rows));
+  }
+  Setup& setup = setups_.emplace(states, Setup{dae, ConsistentSolver(dae), nullptr}).first->second;
+  setup.integrator = method_ == Method::kBdf
+                         ? make_ida(setup.dae, data_, integrator_options_)
+                         : std::make_unique<Radau>(setup.dae, data_, integrator_options_);
+  return setup;
+}
+
+IntegratorCounts ModeRun::counts() const {
+  IntegratorCounts total;
+  for (const auto& [states, setup] : setups_) total += setup.integrator->counts();
+  return total;
+}
+
+const std::string& ModeRun::equation_name(std::size_t equation) const {
+  return active_ != nullptr ? active_->dae.equation_name(equation)
+                            : analysed_->dae->definition().equation_names[equation];
+}
+
+const std::string& ModeRun::unknown_name(std::size_t unknown) const {
+  return analysed_->dae->definition().unknown_names[unknown];
 }
 
 void ModeRun::gather(const SystemState& state) {
+  const DaeDefinition& def = analysed_->dae->definition();
   for (std::size_t j = 0; j < x_.size(); ++j) {
-    x_[j] = state.values[analysed_->unknowns[j].index()];
-    dx_[j] = state.slopes[analysed_->unknowns[j].index()];
+    const Node& symbol = *def.unknowns[j].node();
+    if (symbol.order == 0) x_[j] = state.values[symbol.variable().index()];
+    if (symbol.order == 1) x_[j] = state.slopes[symbol.variable().index()];
+    dx_[j] = symbol.order == 0 ? state.slopes[symbol.variable().index()] : 0.0;
   }
   for (std::size_t i = 0; i < held_.size(); ++i) data_.held[i] = state.values[held_[i].index()];
 }
 
-void ModeRun::scatter(const std::vector<double>& x, const std::vector<double>& dx,
-                      SystemState& state) const {
-  for (std::size_t j = 0; j < x.size(); ++j) {
+void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& state) {
+  const std::size_t n = analysed_->unknowns.size();
+  if (analysed_->reduced != nullptr) {
+    const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
+    analysed_->recover.evaluate(inputs, recovery_registers_, recovered_.data());
+    x = recovered_.data();
+    dx = recovered_.data() + n;
+  }
+  for (std::size_t j = 0; j < n; ++j) {
     state.values[analysed_->unknowns[j].index()] = x[j];
     state.slopes[analysed_->unknowns[j].index()] = dx[j];
   }
@@ -77,31 +139,56 @@ void ModeRun::scatter(const std::vector<double>& x, const std::vector<double>& d
 
 ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
   gather(state);
-  const ConsistentOutcome outcome = consistent_.solve(data_, t, x_.data(), dx_.data());
+  if (projection_ != nullptr) {
+    const ConsistentOutcome projected = projection_->solve(data_, t, x_.data(), dx_.data());
+    if (!projected.ok()) {
+      active_ = nullptr;
+      return projected;
+    }
+    states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
+    if (states_.size() != analysed_->reduced->states)
+      return {ConsistentStatus::kNotConverged, analysed_->reduced->fixed_rows - 1};
+    active_ = &setup_for(states_);
+  }
+  const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
   if (!outcome.ok()) return outcome;
   for (const VariableId id : held_) state.slopes[id.index()] = 0.0;
-  scatter(x_, dx_, state);
+  scatter(t, x_.data(), dx_.data(), state);
   return outcome;
 }
 
-void ModeRun::restart(double t, const SystemState& state) {
-  gather(state);
-  integrator_->restart(t, x_, dx_, step_);
+void ModeRun::restart(double t) { integrator().restart(t, x_, dx_, step_); }
+
+StepOutcome ModeRun::step(double limit) {
+  if (selector_ != nullptr) reselect();
+  return integrator().step(limit);
 }
 
-void ModeRun::read_point(SystemState& state) const {
-  const auto x = integrator_->x();
-  const auto dx = integrator_->dx();
-  for (std::size_t j = 0; j < x.size(); ++j) {
-    state.values[analysed_->unknowns[j].index()] = x[j];
-    state.slopes[analysed_->unknowns[j].index()] = dx[j];
-  }
+// Changes the rows that are integrated when others have become clearly better. The solution goes on
+// as it was: one-step methods need nothing else.
+void ModeRun::reselect() {
+  const Integrator& old = integrator();
+  std::vector<std::size_t> states =
+      selector_->select(data_, old.time(), old.x().data(), old.dx().data(), states_);
+  if (states == states_ || states.size() != states_.size()) return;
+  std::copy(old.x().begin(), old.x().end(), x_.begin());
+  std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
+  Setup& next = setup_for(states);
+  if (!next.consistent.solve(data_, old.time(), x_.data(), dx_.data()).ok()) return;
+  next.integrator->restart(old.time(), x_, dx_, old.suggested_step());
+  active_ = &next;
+  states_ = std::move(states);
+}
+
+void ModeRun::read_point(SystemState& state) {
+  const Integrator& at = integrator();
+  scatter(at.time(), at.x().data(), at.dx().data(), state);
 }
 
 void ModeRun::read_interpolated(double t, SystemState& state) {
-  integrator_->interpolate(t, all_unknowns_, x_.data(), dx_.data());
-  if (has_algebraic_) consistent_.solve(data_, t, x_.data(), dx_.data());
-  scatter(x_, dx_, state);
+  integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
+  if (has_algebraic_) active_->consistent.solve(data_, t, x_.data(), dx_.data());
+  scatter(t, x_.data(), dx_.data(), state);
 }
 
 void ModeRun::transition_values(std::size_t guard, double t, const SystemState& left,
@@ -111,8 +198,7 @@ void ModeRun::transition_values(std::size_t guard, double t, const SystemState& 
   transitions_[guard].evaluate(inputs, transition_registers_[guard], values.data());
 }
 
-RankReport ModeRun::measure_ranks(double t, const SystemState& state) {
-  gather(state);
+RankReport ModeRun::measure_ranks(double t) {
   return saltus::measure_ranks(*analysed_->dae, data_, t, x_.data(), dx_.data());
 }
 

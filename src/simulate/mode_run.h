@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -29,19 +30,27 @@ class ModeRun {
 
   const AnalysedMode& analysed() const { return *analysed_; }
   const Mode& mode() const { return *analysed_->mode; }
-  Integrator& integrator() { return *integrator_; }
+  Integrator& integrator() { return *active_->integrator; }
   GuardWatch& watch() { return *watch_; }
   ModeReport& report() { return report_; }
+  IntegratorCounts counts() const;
+  // Names for the indices in outcomes.
+  const std::string& equation_name(std::size_t equation) const;
+  const std::string& unknown_name(std::size_t unknown) const;
 
-  // Makes the state consistent with this mode at t. What is under der() here is kept; the rest of
-  // this mode's unknowns follows. On failure the state is unchanged.
+  // Makes the state consistent with this mode at t. What is under der() here is kept, or changed as
+  // little as hidden constraints allow; the rest of this mode's unknowns follows. On failure the
+  // state is unchanged.
   ConsistentOutcome make_consistent(double t, SystemState& state);
-  // Starts integrating from the (consistent) state, with the step size this mode ended with before.
-  void restart(double t, const SystemState& state);
-  void remember_step() { step_ = integrator_->suggested_step(); }
+  // Starts integrating from the point made consistent last, with the step size this mode ended with
+  // before.
+  void restart(double t);
+  void remember_step() { step_ = integrator().suggested_step(); }
+  // One step of the integrator; before it, the choice of states is looked at.
+  StepOutcome step(double limit);
 
   // The integrator's present point into the state.
-  void read_point(SystemState& state) const;
+  void read_point(SystemState& state);
   // A point inside the last step: interpolated, then made consistent.
   void read_interpolated(double t, SystemState& state);
 
@@ -49,20 +58,37 @@ class ModeRun {
   void transition_values(std::size_t guard, double t, const SystemState& left,
                          std::vector<double>& values);
 
-  RankReport measure_ranks(double t, const SystemState& state);
+  // At the point made consistent last. Pre: the mode is integrated as written.
+  RankReport measure_ranks(double t);
 
  private:
+  // The equations in force for one choice of states, and what integrates them.
+  struct Setup {
+    Dae dae;
+    ConsistentSolver consistent;
+    std::unique_ptr<Integrator> integrator;
+  };
+
+  void compile_transitions(const HybridSystem& system);
+  Setup& setup_for(const std::vector<std::size_t>& states);
+  void reselect();
   void gather(const SystemState& state);
-  void scatter(const std::vector<double>& x, const std::vector<double>& dx,
-               SystemState& state) const;
+  void scatter(double t, const double* x, const double* dx, SystemState& state);
 
   std::unique_ptr<const AnalysedMode> analysed_;
+  IntegratorOptions integrator_options_;
+  Method method_;
   DaeData data_;
-  ConsistentSolver consistent_;
-  std::unique_ptr<Integrator> integrator_;
+  std::unique_ptr<ConsistentSolver> projection_;  // onto all constraints; null: as written
+  std::unique_ptr<StateSelector> selector_;
+  std::vector<std::size_t> states_;
+  std::map<std::vector<std::size_t>, Setup> setups_;  // by choice of states
+  Setup* active_ = nullptr;
   std::unique_ptr<GuardWatch> watch_;
   std::vector<Tape> transitions_;  // by guard
   std::vector<Tape::Workspace> transition_registers_;
+  Tape::Workspace recovery_registers_;
+  std::vector<double> recovered_;
   std::vector<VariableId> held_;
   std::vector<std::uint32_t> all_unknowns_;
   std::vector<double> x_, dx_;

@@ -56,7 +56,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
           system.experiment.interval.value_or((stop_time_ - start_time_) / kDefaultPoints))),
       modes_(system.modes().size()) {
   validate(system);
-  for (const Mode& mode : system.modes()) check_shape(system, mode);
+  for (const Mode& mode : system.modes()) check_structure(system, mode);
   require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
           fmt::format("stop time {} must not be before start time {}, and both must be finite",
                       stop_time_, start_time_));
@@ -113,10 +113,9 @@ bool Simulation::enter(ModeId id) {
   run_ = &next;
   const bool first_visit = next.report().visits++ == 0;
   const ConsistentOutcome outcome = next.make_consistent(time_, state_);
-  const auto& names = next.analysed().dae->definition().equation_names;
   if (outcome.status == ConsistentStatus::kNotFinite) {
-    stop(StopReason::kNotFinite,
-         fmt::format("{} is not finite {} when the mode starts", names[outcome.index], place()));
+    stop(StopReason::kNotFinite, fmt::format("{} is not finite {} when the mode starts",
+                                             next.equation_name(outcome.index), place()));
     return false;
   }
   if (!outcome.ok()) {
@@ -124,32 +123,33 @@ bool Simulation::enter(ModeId id) {
          fmt::format(
              "no consistent point {}: {} cannot be satisfied; check the start values or what "
              "the transition sets",
-             place(), names[outcome.index]));
+             place(), next.equation_name(outcome.index)));
     return false;
   }
   if (first_visit && !check_ranks()) return false;
-  next.restart(time_, state_);
+  next.restart(time_);
   return true;
 }
 
 bool Simulation::check_ranks() {
+  if (run_->analysed().reduced != nullptr) return true;  // the reduction has measured them
   const auto begun = Clock::now();
-  const RankReport ranks = run_->measure_ranks(time_, state_);
+  const RankReport ranks = run_->measure_ranks(time_);
   analyse_seconds_ += seconds_since(begun);
   ModeReport& report = run_->report();
   report.d = ranks.values.d;
   report.a = ranks.values.a;
   if (ranks.strangeness_free) return true;
-  stop(StopReason::kSingular,
-       fmt::format(
-           "the equations do not determine '{}' {}: the mode is singular or of higher index",
-           run_->analysed().dae->definition().unknown_names[ranks.suspicious_unknown], place()));
+  stop(
+      StopReason::kSingular,
+      fmt::format("the equations do not determine '{}' {}: the mode is singular or of higher index",
+                  run_->unknown_name(ranks.suspicious_unknown), place()));
   return false;
 }
 
 StepOutcome Simulation::step() {
   const double limit = std::min(stop_time_, run_->watch().next_time_event());
-  return run_->integrator().step(limit);
+  return run_->step(limit);
 }
 
 void Simulation::accept_step(const Firing& firing) {
@@ -225,13 +225,13 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   if (!enter(system_.find_mode(guard.to))) return;
   recorder_->store(time_, run_->analysed().id, state_);
 
-  const Dae& dae = *run_->analysed().dae;
-  for (std::size_t j = 0; j < dae.unknown_count(); ++j) {
-    const VariableId id = run_->analysed().unknowns[j];
+  const AnalysedMode& entered = run_->analysed();
+  for (std::size_t j = 0; j < entered.unknowns.size(); ++j) {
+    const VariableId id = entered.unknowns[j];
     const double before = left_.values[id.index()];
     const double after = state_.values[id.index()];
     const double size = std::max(std::abs(before), system_.variable(id).nominal);
-    if (dae.is_differential(j) && std::abs(after - before) > 16.0 * kEpsilon * size)
+    if (entered.differential[j] && std::abs(after - before) > 16.0 * kEpsilon * size)
       event.jumps[system_.variable(id).name] = {before, after};
   }
   for (std::size_t i = 0; i < state_.values.size(); ++i) {
@@ -273,7 +273,7 @@ void Simulation::log_grazings() {
 
 void Simulation::check_limits() {
   if (stopped_) return;
-  const std::size_t steps = run_->integrator().counts().steps;
+  const std::size_t steps = run_->counts().steps;
   if (options_.stop_requested != nullptr && options_.stop_requested->load()) {
     stop(StopReason::kInterrupted, fmt::format("interrupted {}", place()));
   } else if (steps >= options_.max_steps) {
@@ -295,22 +295,21 @@ void Simulation::stop(StopReason reason, std::string message) {
 }
 
 void Simulation::stop_for(const StepOutcome& outcome) {
-  const DaeDefinition& def = run_->analysed().dae->definition();
   switch (outcome.status) {
     case StepStatus::kNotFinite:
       stop(StopReason::kNotFinite, fmt::format("{} is not finite just after {}",
-                                               def.equation_names[outcome.index], place()));
+                                               run_->equation_name(outcome.index), place()));
       return;
     case StepStatus::kSingular:
       stop(StopReason::kSingular,
            fmt::format("the iteration matrix is singular {}: the equations do not determine '{}'",
-                       place(), def.unknown_names[outcome.index]));
+                       place(), run_->unknown_name(outcome.index)));
       return;
     default:
       stop(StopReason::kStepSizeTooSmall,
            fmt::format("the step size fell below rounding {}; '{}' changes fastest: a singularity, "
                        "or a discontinuity that is not written as a guard",
-                       place(), def.unknown_names[outcome.index]));
+                       place(), run_->unknown_name(outcome.index)));
   }
 }
 
@@ -338,7 +337,7 @@ SimulateResult Simulation::finish() {
   Statistics& total = result_.statistics;
   for (const ModeId id : visited_) {
     ModeRun& run = *modes_[id.index()];
-    const IntegratorCounts& counts = run.integrator().counts();
+    const IntegratorCounts counts = run.counts();
     Statistics& s = run.report().statistics;
     s.steps = counts.steps;
     s.rejected = counts.rejected;
