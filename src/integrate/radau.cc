@@ -24,6 +24,9 @@ constexpr double kKeepStepTo = 1.2;
 constexpr double kReuseJacobian = 1e-3;
 // Newton's contraction grows with h; a step is not made so long that it would exceed this.
 constexpr double kLargestContraction = 0.3;
+// Iterations at the end point go on until the update is this small, relative to the solution.
+constexpr double kPolished = 1e-11;
+constexpr int kMaxPolish = 3;
 constexpr int kMaxFailures = 60;
 
 struct Tableau {
@@ -120,6 +123,8 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
   const std::vector<bool>& controlled = dae.definition().controlled;
   for (std::size_t j = 0; j < controlled.size(); ++j) control_[j] = controlled[j] ? 1.0 : 0.0;
   for (const double c : control_) control_count_ += c;
+  for (std::size_t j = 0; j < n_; ++j)
+    has_constraints_ = has_constraints_ || !dae.is_differential(j);
 
   const auto nonzeros = static_cast<std::size_t>(dae.pattern().nonzeros());
   jacobian_.resize(2 * nonzeros);
@@ -234,9 +239,31 @@ void Radau::accept(double t_end, double h) {
                inverse[2][2] * stages_[2 * n_ + j]) /
               h;
   }
+  if (has_constraints_) polish(h);
   jacobian_is_fresh_ = false;
   reuse_jacobian_ = dae_.has_constant_jacobian() || theta_ < kReuseJacobian;
   ++counts_.steps;
+}
+
+// Newton stops where its error is small against the tolerance, but constraints are to hold far better
+// than that: a few more iterations at the end point alone, with the factors at hand.
+void Radau::polish(double h) {
+  const double gamma = tableau().gamma / h;
+  for (int k = 0; k < kMaxPolish; ++k) {
+    dae_.residual(data_, t1_, x1_.data(), dx1_.data(), work_.data());
+    ++counts_.residuals;
+    for (std::size_t j = 0; j < n_; ++j)
+      if (!std::isfinite(work_[j])) return;
+    real_.solve(work_.data());
+    double largest = 0.0;
+    for (std::size_t j = 0; j < n_; ++j) {
+      x1_[j] -= work_[j];
+      dx1_[j] -= gamma * work_[j];
+      stages_[2 * n_ + j] -= work_[j];
+      largest = std::max(largest, std::abs(work_[j]) * scale_[j]);
+    }
+    if (largest * rtol_ <= kPolished) return;
+  }
 }
 
 void Radau::evaluate_jacobian() {

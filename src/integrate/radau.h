@@ -45,6 +45,7 @@ class Radau : public Integrator {
   NewtonResult solve_stages(double t_end, double h);
   double estimate_error(double h, bool filter);
   void accept(double t_end, double h);
+  void polish(double h);
   double next_step_size(double h, double error);
   double choose_first_step(double limit) const;
   double norm(const double* v) const;
@@ -60,6 +61,7 @@ class Radau : public Integrator {
   double newton_tolerance_;
   std::vector<double> control_;  // 1 for unknowns the error control looks at, 0 for others
   double control_count_ = 0.0;
+  bool has_constraints_ = false;
 
   LinearSolver<double> real_;
   LinearSolver<std::complex<double>> complex_;
