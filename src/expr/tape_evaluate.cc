@@ -20,27 +20,18 @@ inline double* copy(const double* from, std::uint32_t count, double* to) noexcep
     std::memcpy(to, from, count * sizeof(double));
     return to + count;
   }
-  double* const stop = to + count;
-  do *to++ = *from++;
-  while (to != stop);
-  return to;
-}
-
-// Four at a time, because a Jacobian has more outputs than operations.
-inline void gather(const double* r, const std::uint32_t* at, std::size_t count,
-                   double* to) noexcept {
-  const std::uint32_t* const stop = at + count;
-  for (; stop - at >= 4; at += 4, to += 4) {
-    const double a = r[at[0]];
-    const double b = r[at[1]];
-    const double c = r[at[2]];
-    const double d = r[at[3]];
+  for (; count >= 4; count -= 4, from += 4, to += 4) {
+    const double a = from[0];
+    const double b = from[1];
+    const double c = from[2];
+    const double d = from[3];
     to[0] = a;
     to[1] = b;
     to[2] = c;
     to[3] = d;
   }
-  while (at != stop) *to++ = r[*at++];
+  for (; count != 0; --count) *to++ = *from++;
+  return to;
 }
 
 }  // namespace
@@ -49,6 +40,8 @@ inline void gather(const double* r, const std::uint32_t* at, std::size_t count,
 // has.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
+// These macros are statements, which take no parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define SALTUS_NEXT goto* labels[*p]
 
 #define SALTUS_READ1 const double a = r[p[0]];
@@ -58,10 +51,17 @@ inline void gather(const double* r, const std::uint32_t* at, std::size_t count,
 
 void Tape::evaluate(const double* const* values, Workspace& workspace,
                     double* outputs) const noexcept {
-#define SALTUS_LABELS(name, ...) &&one_##name, &&run_##name,
-  static const void* const labels[] = {SALTUS_TAPE_PLAIN(SALTUS_LABELS) SALTUS_LABELS(kTable)
-                                           SALTUS_LABELS(kCall) SALTUS_TAPE_FUSED(SALTUS_LABELS) &&
-                                       end};
+#define SALTUS_LABELS(name, ...) &&one_##name, &&run_##name, &&out_##name, &&out_run_##name,
+  static const void* const labels[] = {SALTUS_TAPE_PLAIN(SALTUS_LABELS) && table,
+                                       &&table,
+                                       &&table,
+                                       &&table,
+                                       &&call,
+                                       &&call,
+                                       &&call,
+                                       &&call,
+                                       SALTUS_TAPE_FUSED(SALTUS_LABELS) && gather,
+                                       &&end};
 #undef SALTUS_LABELS
   const Program& program = *program_;
   double* const r = workspace.data();
@@ -70,35 +70,44 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
   const std::uint32_t* p = program.code.data();
   SALTUS_NEXT;
 
-#define SALTUS_DO(name, arity, ...) \
-  one_##name : {                    \
-    ++p;                            \
-    SALTUS_READ##arity;             \
-    *to++ = __VA_ARGS__;            \
-    p += arity;                     \
-  }                                 \
-  SALTUS_NEXT;                      \
-  run_##name : {                    \
+#define SALTUS_ONE(arity, ...) \
+  {                            \
+    SALTUS_READ##arity;        \
+    *to++ = __VA_ARGS__;       \
+    p += arity;                \
+  }
+#define SALTUS_OUT(arity, ...)        \
+  {                                   \
+    SALTUS_READ##arity;               \
+    const double value = __VA_ARGS__; \
+    *to++ = value;                    \
+    outputs[p[arity]] = value;        \
+    p += arity + 1;                   \
+  }
+#define SALTUS_RUN(step)            \
+  {                                 \
     double* const stop = to + p[1]; \
     p += 2;                         \
-    do {                            \
-      SALTUS_READ##arity;           \
-      *to++ = __VA_ARGS__;          \
-      p += arity;                   \
-    } while (to != stop);           \
-  }                                 \
-  SALTUS_NEXT;
+    do step while (to != stop);     \
+  }
+#define SALTUS_DO(name, arity, ...)                                    \
+  one_##name : ++p;                                                    \
+  SALTUS_ONE(arity, __VA_ARGS__)                                       \
+  SALTUS_NEXT;                                                         \
+  run_##name : SALTUS_RUN(SALTUS_ONE(arity, __VA_ARGS__)) SALTUS_NEXT; \
+  out_##name : ++p;                                                    \
+  SALTUS_OUT(arity, __VA_ARGS__)                                       \
+  SALTUS_NEXT;                                                         \
+  out_run_##name : SALTUS_RUN(SALTUS_OUT(arity, __VA_ARGS__)) SALTUS_NEXT;
   SALTUS_TAPE_PLAIN(SALTUS_DO)
   SALTUS_TAPE_FUSED(SALTUS_DO)
-run_kTable:
-one_kTable : {
+table : {
   const TapeLookup& lookup = program.lookups[p[2]];
   *to++ = lookup.table->evaluate(r[p[1]], lookup.order);
   p += 3;
 }
   SALTUS_NEXT;
-run_kCall:
-one_kCall : {
+call : {
   const Function& function = *program.functions[p[1]];
   double* const arguments = r + program.register_count - function.arity;
   for (std::size_t i = 0; i < function.arity; ++i) arguments[i] = r[p[2 + i]];
@@ -106,10 +115,22 @@ one_kCall : {
   p += 2 + function.arity;
 }
   SALTUS_NEXT;
+gather : {
+  const std::uint32_t* const stop = p + p[1];
+  p += 2;
+  for (; stop - p >= 4; p += 4) {
+    const double first = r[p[0]];
+    const double second = r[p[2]];
+    outputs[p[1]] = first;
+    outputs[p[3]] = second;
+  }
+  if (p != stop) outputs[p[1]] = r[p[0]];
+}
 end:
-  gather(r, program.output_registers.data(), program.output_registers.size(), outputs);
+  return;
 }
 
+// NOLINTEND(bugprone-macro-parentheses)
 #pragma GCC diagnostic pop
 
 }  // namespace saltus

@@ -39,12 +39,16 @@ struct TapeLookup {
 };
 
 // The code is a string of words:
-//   2*op,     operands                     one instruction
-//   2*op + 1, count, operands of each      a run of instructions of one kind
+//   4*op,     operands                         one instruction
+//   4*op + 1, count, operands of each          a run of instructions of one kind
+//   4*op + 2, operands, output                 one, whose result is also an output
+//   4*op + 3, count, operands, output of each  a run of these
+//   kTapeGather, words up to the end, pairs of register and output
 //   kTapeEnd
-// Operands are registers; kTable has the index of its lookup after them, kCall that of its function
-// before them, and these two are never in runs. Results go to consecutive registers.
-constexpr std::uint32_t kTapeEnd = 2 * static_cast<std::uint32_t>(TapeOp::kCount);
+// Operands are registers; results go to consecutive registers. kTable has the index of its lookup
+// after its operand and kCall that of its function before its operands; they occur as 4*op only.
+constexpr std::uint32_t kTapeGather = 4 * static_cast<std::uint32_t>(TapeOp::kCount);
+constexpr std::uint32_t kTapeEnd = kTapeGather + 1;
 
 // `count` inputs of a group from `first` on go to consecutive registers.
 struct TapeCopy {
@@ -72,7 +76,6 @@ struct Tape::Program {
   std::size_t register_count = 0;
   std::vector<TapeCopy> copies;
   std::vector<std::uint32_t> code;
-  std::vector<std::uint32_t> output_registers;
 };
 
 // Fills the second half of the program from the first.

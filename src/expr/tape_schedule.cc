@@ -33,24 +33,33 @@ class Scheduler {
       : p_(p),
         leaves_(p.constants.size() + p.inputs.size()),
         register_(leaves_ + p.instructions.size()),
+        output_(p.instructions.size(), kNone),
         next_register_(static_cast<std::uint32_t>(leaves_)) {
     for (std::size_t v = 0; v < leaves_; ++v) register_[v] = static_cast<std::uint32_t>(v);
   }
 
   void run() {
     copy_inputs();
+    const std::vector<std::uint32_t> gathered = assign_outputs();
     for (std::size_t begin = 0; begin < p_.instructions.size(); begin += kBlock) {
       schedule_block(begin, std::min(begin + kBlock, p_.instructions.size()));
     }
+    if (!gathered.empty()) {
+      p_.code.push_back(kTapeGather);
+      p_.code.push_back(static_cast<std::uint32_t>(2 + 2 * gathered.size()));
+    }
+    for (const std::uint32_t i : gathered) {
+      p_.code.push_back(register_[p_.outputs[i]]);
+      p_.code.push_back(i);
+    }
     p_.code.push_back(kTapeEnd);
-    for (const std::uint32_t v : p_.outputs) p_.output_registers.push_back(register_[v]);
     std::size_t max_arity = 0;
     for (const auto& function : p_.functions) max_arity = std::max(max_arity, function->arity);
     p_.register_count = next_register_ + max_arity;
   }
 
  private:
-  static constexpr std::uint32_t kNoEdge = 0xffffffffu;
+  static constexpr std::uint32_t kNone = 0xffffffffu;
   struct Edge {
     std::uint32_t successor;
     std::uint32_t next;
@@ -67,10 +76,31 @@ class Scheduler {
     }
   }
 
+  // Lets instructions write outputs; returns the outputs that remain.
+  std::vector<std::uint32_t> assign_outputs() {
+    std::vector<std::uint32_t> gathered;
+    for (std::uint32_t i = 0; i < p_.outputs.size(); ++i) {
+      const std::size_t v = p_.outputs[i];
+      const bool is_written = v >= leaves_ && output_[v - leaves_] == kNone &&
+                              p_.instructions[v - leaves_].op != TapeOp::kTable &&
+                              p_.instructions[v - leaves_].op != TapeOp::kCall;
+      if (is_written) {
+        output_[v - leaves_] = i;
+      } else {
+        gathered.push_back(i);
+      }
+    }
+    return gathered;
+  }
+
+  std::size_t kind(std::size_t k) const {
+    return 2 * static_cast<std::size_t>(p_.instructions[k].op) + (output_[k] == kNone ? 0 : 1);
+  }
+
   void schedule_block(std::size_t begin, std::size_t end) {
     // Dependencies inside the block, as linked lists of successors in ascending order.
     std::vector<std::uint32_t> pending(end - begin);
-    std::vector<std::uint32_t> first_edge(end - begin, kNoEdge);
+    std::vector<std::uint32_t> first_edge(end - begin, kNone);
     std::vector<Edge> edges;
     for (std::size_t k = end; k-- > begin;) {
       for_each_operand(p_, p_.instructions[k], [&](std::uint32_t v) {
@@ -81,10 +111,9 @@ class Scheduler {
         ++pending[k - begin];
       });
     }
-    std::array<std::vector<std::uint32_t>, static_cast<std::size_t>(TapeOp::kCount)> ready;
+    std::array<std::vector<std::uint32_t>, 2 * static_cast<std::size_t>(TapeOp::kCount)> ready;
     const auto make_ready = [&](std::size_t local) {
-      ready[static_cast<std::size_t>(p_.instructions[begin + local].op)].push_back(
-          static_cast<std::uint32_t>(local));
+      ready[kind(begin + local)].push_back(static_cast<std::uint32_t>(local));
     };
     for (std::size_t local = 0; local < pending.size(); ++local) {
       if (pending[local] == 0) make_ready(local);
@@ -97,7 +126,7 @@ class Scheduler {
       for (std::size_t i = 0; i < queue.size(); ++i) {
         const std::uint32_t local = queue[i];
         register_[leaves_ + begin + local] = next_register_++;
-        for (std::uint32_t e = first_edge[local]; e != kNoEdge; e = edges[e].next) {
+        for (std::uint32_t e = first_edge[local]; e != kNone; e = edges[e].next) {
           if (--pending[edges[e].successor] == 0) make_ready(edges[e].successor);
         }
       }
@@ -109,7 +138,7 @@ class Scheduler {
 
   void emit(std::size_t begin, const std::vector<std::uint32_t>& run) {
     const TapeOp op = p_.instructions[begin + run.front()].op;
-    const auto word = 2 * static_cast<std::uint32_t>(op);
+    const auto word = static_cast<std::uint32_t>(2 * kind(begin + run.front()));
     const bool is_run = run.size() >= kMinRun && op != TapeOp::kTable && op != TapeOp::kCall;
     if (is_run) {
       p_.code.push_back(word + 1);
@@ -121,12 +150,14 @@ class Scheduler {
       if (op == TapeOp::kCall) p_.code.push_back(in.extra);
       for_each_operand(p_, in, [&](std::uint32_t v) { p_.code.push_back(register_[v]); });
       if (op == TapeOp::kTable) p_.code.push_back(in.extra);
+      if (output_[begin + local] != kNone) p_.code.push_back(output_[begin + local]);
     }
   }
 
   Tape::Program& p_;
   std::size_t leaves_;
   std::vector<std::uint32_t> register_;  // of each value
+  std::vector<std::uint32_t> output_;    // that each instruction writes
   std::uint32_t next_register_;
 };
 
