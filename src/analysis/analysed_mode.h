@@ -5,22 +5,13 @@
 #include <vector>
 
 #include "analysis/consistent.h"
+#include "analysis/derivative_array.h"
 #include "analysis/reduce.h"
 #include "expr/tape.h"
 #include "model/dae.h"
 #include "model/system.h"
 
 namespace saltus {
-
-// Strangeness index mu; d differential and a algebraic equations; v redundant equations, u free
-// unknowns (HM Hypothesis 10).
-struct CharacteristicValues {
-  int mu = 0;
-  int d = 0;
-  int a = 0;
-  int v = 0;
-  int u = 0;
-};
 
 // A mode ready to be integrated: its equations and guards compiled, unknowns mapped to variables.
 // Built on first visit and cached; immutable.

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "expr/graph.h"
+#include "expr/tape.h"
+#include "model/dae.h"
+
+namespace saltus {
+
+// Strangeness index mu; d differential and a algebraic equations; v redundant equations, u free
+// unknowns (HM Hypothesis 10).
+struct CharacteristicValues {
+  int mu = 0;
+  int d = 0;
+  int a = 0;
+  int v = 0;
+  int u = 0;
+  bool operator==(const CharacteristicValues&) const = default;
+};
+
+// The derivative array F_k = (F, dF/dt, ..., d^kF/dt^k) in the unknowns and their derivatives up to
+// order k + 1 (HM (11)), compiled. For modes of moderate size: everything here is dense.
+class DerivativeArray {
+ public:
+  DerivativeArray(Graph& graph, const DaeDefinition& mode, int levels);
+
+  int levels() const { return levels_; }  // k
+  std::size_t equations() const { return m_ * static_cast<std::size_t>(levels_ + 1); }
+  std::size_t symbols() const { return n_ * static_cast<std::size_t>(levels_ + 2); }
+  const std::vector<Expr>& residuals() const { return residuals_; }  // level by level
+  // Symbols x_j^(order), order-major: index order * n + j.
+  const std::vector<Expr>& symbol_list() const { return symbols_; }
+
+  // Points: all symbols in symbol order.
+  Eigen::VectorXd residual(double t, const Eigen::VectorXd& point,
+                           const std::vector<double>& parameters, const std::vector<double>& held);
+  Eigen::MatrixXd jacobian(double t, const Eigen::VectorXd& point,
+                           const std::vector<double>& parameters, const std::vector<double>& held);
+
+ private:
+  std::size_t m_, n_;
+  int levels_;
+  std::vector<Expr> residuals_, symbols_;
+  Tape residual_tape_, jacobian_tape_;
+  Tape::Workspace residual_registers_, jacobian_registers_;
+  std::vector<std::pair<std::size_t, std::size_t>> places_;  // of the Jacobian's nonzeros
+  std::vector<double> values_;
+};
+
+// What HM Hypothesis 10 gives at one point.
+struct ArrayAnalysis {
+  CharacteristicValues values;
+  bool holds = false;      // the hypothesis holds with some mu up to the limit
+  bool consistent = true;  // the derivative array could be satisfied
+  // Smallest ratio between a singular value that counted and the next one that did not: how clear
+  // the ranks were (1e16: beyond doubt; 10: doubtful).
+  double gap = 1e300;
+  Eigen::VectorXd point;  // on the solution set L_mu
+  Eigen::MatrixXd z1;     // m x d: Z1^T F are the differential equations
+  Eigen::MatrixXd z2;     // (mu + 1) m x a: Z2^T F_mu are the constraints, hidden ones included
+  std::vector<std::size_t> free_unknowns;        // that take part in an undetermined direction
+  bool freedom_is_algebraic = false;             // none of those occurs differentiated
+  std::vector<std::size_t> redundant_equations;  // of the mode
+  std::vector<std::size_t> contradictory_equations;
+};
+
+// Smallest mu <= max_levels for which the hypothesis holds at the point found from the guess
+// (values of the unknowns and their first derivatives) by least change.
+ArrayAnalysis analyse_array(Graph& graph, const DaeDefinition& mode, double t,
+                            const std::vector<double>& x, const std::vector<double>& dx,
+                            const std::vector<double>& parameters, const std::vector<double>& held,
+                            int max_levels = 6);
+
+}  // namespace saltus
