@@ -49,10 +49,12 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
 void GuardWatch::predict_time_events(double t, const double* x, const double* dx) {
   evaluate_at(0.0, x, dx);
   std::copy(values_.begin(), values_.end(), samples_.begin());
-  evaluate_at(1.0, x, dx);
+  // So late that a is lost in rounding and a power of two, so that b comes out exactly.
+  constexpr double kLate = 0x1p200;
+  evaluate_at(kLate, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g) {
     if (!mode_.is_time_guard[g]) continue;
-    const double slope = values_[g] - samples_[g];
+    const double slope = values_[g] / kLate;
     const double zero = -samples_[g] / slope;
     const bool passed = slope < 0.0 ? zero <= t : zero > t;
     if (passed) firing_.guards.push_back(g);
