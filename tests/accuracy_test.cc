@@ -33,10 +33,6 @@ double weighted_error(const Problem& problem, const SimulateResult& result, doub
   return std::sqrt(sum / static_cast<double>(problem.names.size()));
 }
 
-// IDA's own Newton iteration is the obstacle on the amplifier in its original form: its algebraic
-// combinations fail the error test over and over at tight tolerances, so it is left to Radau.
-bool bdf_struggles(const Problem& problem) { return problem.name == "transistor_amplifier"; }
-
 class Accuracy : public testing::TestWithParam<Problem> {};
 
 TEST_P(Accuracy, RadauStaysWithinTenTolerances) {
@@ -50,7 +46,6 @@ TEST_P(Accuracy, RadauStaysWithinTenTolerances) {
 
 TEST_P(Accuracy, BdfStaysWithinHundredTolerances) {
   const Problem& problem = GetParam();
-  if (bdf_struggles(problem)) GTEST_SKIP() << "left to Radau, see above";
   for (const double tolerance : {1e-4, 1e-6}) {
     const SimulateResult result = run(problem, Method::kBdf, tolerance);
     ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
@@ -60,7 +55,6 @@ TEST_P(Accuracy, BdfStaysWithinHundredTolerances) {
 
 TEST_P(Accuracy, BdfAgreesWithRadau) {
   Problem problem = GetParam();
-  if (bdf_struggles(problem)) GTEST_SKIP() << "left to Radau, see above";
   const double tolerance = 1e-6;
   const SimulateResult radau = run(problem, Method::kRadau, tolerance);
   const SimulateResult bdf = run(problem, Method::kBdf, tolerance);
