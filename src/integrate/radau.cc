@@ -84,6 +84,10 @@ const Tableau& tableau() {
   return instance;
 }
 
+Backend backend_for(const Dae& dae) {
+  return dae.definition().redundant ? Backend::kLeastSquares : Backend::kAutomatic;
+}
+
 // Weights w with q(s) = x0 + sum w_i Z_i on the collocation polynomial, and of its s-derivative.
 struct Weights {
   double value[3];
@@ -110,8 +114,9 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
       data_(data),
       options_(std::move(options)),
       n_(dae.unknown_count()),
-      real_(dae.pattern()),
-      complex_(dae.pattern()) {
+      m_(dae.equation_count()),
+      real_(dae.pattern(), backend_for(dae)),
+      complex_(dae.pattern(), backend_for(dae)) {
   // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far
   // too pessimistic at tight tolerances: control with tol' = 0.1 tol^(2/3) (Hairer & Wanner).
   const double rtol = options_.tolerance;
@@ -130,10 +135,11 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
   jacobian_.resize(2 * nonzeros);
   real_values_.resize(nonzeros);
   complex_values_.resize(nonzeros);
-  for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &stage_x_, &stage_dx_, &scale_, &error_, &work_})
-    v->resize(n_);
-  for (auto* v : {&stages_, &z_, &update_, &residual_}) v->resize(3 * n_);
-  complex_work_.resize(n_);
+  for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &stage_x_, &stage_dx_, &scale_}) v->resize(n_);
+  for (auto* v : {&error_, &work_}) v->resize(std::max(m_, n_));
+  for (auto* v : {&stages_, &z_, &update_}) v->resize(3 * n_);
+  residual_.resize(3 * m_);
+  complex_work_.resize(std::max(m_, n_));
 }
 
 void Radau::restart(double t, std::span<const double> x, std::span<const double> dx, double step) {
@@ -245,14 +251,14 @@ void Radau::accept(double t_end, double h) {
   ++counts_.steps;
 }
 
-// Newton stops where its error is small against the tolerance, but constraints are to hold far better
-// than that: a few more iterations at the end point alone, with the factors at hand.
+// Newton stops where its error is small against the tolerance, but constraints are to hold far
+// better than that: a few more iterations at the end point alone, with the factors at hand.
 void Radau::polish(double h) {
   const double gamma = tableau().gamma / h;
   for (int k = 0; k < kMaxPolish; ++k) {
     dae_.residual(data_, t1_, x1_.data(), dx1_.data(), work_.data());
     ++counts_.residuals;
-    for (std::size_t j = 0; j < n_; ++j)
+    for (std::size_t j = 0; j < m_; ++j)
       if (!std::isfinite(work_[j])) return;
     real_.solve(work_.data());
     double largest = 0.0;
@@ -322,21 +328,21 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
         stage_dx_[j] = (a[0] * z_[j] + a[1] * z_[n_ + j] + a[2] * z_[2 * n_ + j]) / h;
       }
       const double t = i == 2 ? t_end : t0_ + tab.c[i] * h;
-      dae_.residual(data_, t, stage_x_.data(), stage_dx_.data(), &residual_[i * n_]);
+      dae_.residual(data_, t, stage_x_.data(), stage_dx_.data(), &residual_[i * m_]);
     }
     counts_.residuals += 3;
     ++counts_.newton_iterations;
-    for (std::size_t k = 0; k < 3 * n_; ++k) {
+    for (std::size_t k = 0; k < 3 * m_; ++k) {
       if (!std::isfinite(residual_[k])) {
-        bad_equation_ = k % n_;
+        bad_equation_ = k % m_;
         return NewtonResult::kNotFinite;
       }
     }
     const auto& ti = tab.t_inverse;
-    for (std::size_t j = 0; j < n_; ++j) {
+    for (std::size_t j = 0; j < m_; ++j) {
       const double f0 = -residual_[j];
-      const double f1 = -residual_[n_ + j];
-      const double f2 = -residual_[2 * n_ + j];
+      const double f1 = -residual_[m_ + j];
+      const double f2 = -residual_[2 * m_ + j];
       work_[j] = ti[0][0] * f0 + ti[0][1] * f1 + ti[0][2] * f2;
       complex_work_[j] = {ti[1][0] * f0 + ti[1][1] * f1 + ti[1][2] * f2,
                           ti[2][0] * f0 + ti[2][1] * f1 + ti[2][2] * f2};
@@ -399,7 +405,7 @@ double Radau::estimate_error(double h, bool filter) {
     for (std::size_t j = 0; j < n_; ++j) stage_x_[j] = x0_[j] + error_[j];
     dae_.residual(data_, t0_, stage_x_.data(), dx0_.data(), error_.data());
     ++counts_.residuals;
-    for (std::size_t j = 0; j < n_; ++j) error_[j] = work_[j] - error_[j];
+    for (std::size_t j = 0; j < m_; ++j) error_[j] = work_[j] - error_[j];
     real_.solve(error_.data());
     error = norm(error_.data());
   }

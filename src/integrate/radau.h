@@ -55,8 +55,9 @@ class Radau : public Integrator {
   const Dae& dae_;
   DaeData& data_;
   IntegratorOptions options_;
-  std::size_t n_;
-  double rtol_;  // internal tolerances, see radau.cc
+  std::size_t n_;  // unknowns
+  std::size_t m_;  // equations; more than unknowns are solved in the least-squares sense
+  double rtol_;    // internal tolerances, see radau.cc
   std::vector<double> atol_;
   double newton_tolerance_;
   std::vector<double> control_;  // 1 for unknowns the error control looks at, 0 for others

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "linalg/least_squares.h"
 #include "linalg/recorded_lu.h"
 
 namespace saltus {
@@ -124,28 +125,29 @@ class SparseLu {
 
 template <class Scalar>
 struct LinearSolver<Scalar>::Impl {
-  std::variant<std::monostate, RecordedLu<Scalar>, SparseLu<Scalar>> lu;
-
-  Impl(const Pattern& pattern, bool recorded) {
-    if (recorded) {
-      lu.template emplace<RecordedLu<Scalar>>(pattern);
-    } else {
-      lu.template emplace<SparseLu<Scalar>>(pattern);
-    }
-  }
+  std::variant<std::monostate, RecordedLu<Scalar>, SparseLu<Scalar>, LeastSquares<Scalar>> chosen;
 
   template <class Action>
   auto apply(Action&& action) {
-    if (auto* recorded = std::get_if<RecordedLu<Scalar>>(&lu)) return action(*recorded);
-    return action(std::get<SparseLu<Scalar>>(lu));
+    if (auto* recorded = std::get_if<RecordedLu<Scalar>>(&chosen)) return action(*recorded);
+    if (auto* sparse = std::get_if<SparseLu<Scalar>>(&chosen)) return action(*sparse);
+    return action(std::get<LeastSquares<Scalar>>(chosen));
   }
 };
 
 template <class Scalar>
 LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Backend backend)
-    : impl_(std::make_unique<Impl>(
-          pattern, backend == Backend::kRecorded ||
-                       (backend == Backend::kAutomatic && pattern.rows <= kLargestRecorded))) {}
+    : impl_(std::make_unique<Impl>()) {
+  if (backend == Backend::kAutomatic) {
+    backend = pattern.rows != pattern.columns    ? Backend::kLeastSquares
+              : pattern.rows <= kLargestRecorded ? Backend::kRecorded
+                                                 : Backend::kKlu;
+  }
+  if (backend == Backend::kRecorded) impl_->chosen.template emplace<RecordedLu<Scalar>>(pattern);
+  if (backend == Backend::kKlu) impl_->chosen.template emplace<SparseLu<Scalar>>(pattern);
+  if (backend == Backend::kLeastSquares)
+    impl_->chosen.template emplace<LeastSquares<Scalar>>(pattern);
+}
 template <class Scalar>
 LinearSolver<Scalar>::~LinearSolver() = default;
 template <class Scalar>

@@ -7,12 +7,13 @@
 
 namespace saltus {
 
-enum class Backend { kAutomatic, kRecorded, kKlu };
+enum class Backend { kAutomatic, kRecorded, kKlu, kLeastSquares };
 
-// LU factorization of square matrices that share one pattern, real or complex: a recorded
-// elimination (recorded_lu.h) for small systems, KLU for large ones. Memory is taken at
-// construction and when pivots are chosen, that is at the first factor(); later calls do not
-// allocate unless the numbers demand new pivots.
+// Solves linear systems that share one pattern, real or complex: a recorded elimination
+// (recorded_lu.h) for small square systems, KLU for large ones, least squares (least_squares.h)
+// where there are more or fewer equations than unknowns or the caller expects redundant ones.
+// Memory is taken at construction and when pivots are chosen, that is at the first factor(); later
+// calls do not allocate unless the numbers demand new pivots.
 template <class Scalar>
 class LinearSolver {
  public:
@@ -25,7 +26,8 @@ class LinearSolver {
   // precision or holds a NaN.
   bool factor(const Scalar* values);
 
-  // Solves A x = b in place. Pre: the last factor() returned true.
+  // Solves A x = b in place: b has room for as many entries as the larger of rows and columns. Pre:
+  // the last factor() returned true.
   void solve(Scalar* b) const;
 
   // After factor() returned false: a column that depends on others (the first without a pivot), or

@@ -25,6 +25,10 @@ struct DaeDefinition {
   // derivatives of the solution are of lower accuracy by nature and must not rule the step.
   std::vector<bool> controlled;
 
+  // Equations may depend on each other or leave unknowns free: Newton takes least-squares steps of
+  // least norm.
+  bool redundant = false;
+
   // The input groups of every tape that is evaluated along a solution: time, x, x', parameters,
   // held.
   std::vector<std::vector<Expr>> inputs() const;
