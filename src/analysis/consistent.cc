@@ -13,8 +13,7 @@ constexpr int kMaxHalvings = 12;
 // because rounding is reached, provided it is below the second number by then.
 constexpr double kConverged = 1e-14;
 constexpr double kConvergedToRounding = 1e-9;
-// Singular values below this fraction of the largest count as zero (matrix scaled by rows and
-// columns).
+// Pivots below this fraction of the largest count as zero (matrix scaled by rows and columns).
 constexpr double kRankTolerance = 1e-11;
 
 // Least-change corrections use dense decompositions; larger systems must be solvable without.
@@ -81,11 +80,13 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
     if (!solvable) return {ConsistentStatus::kNotConverged, worst_equation()};
 
     double size = 0.0;
+    bool finite = true;  // std::max would drop what is not a number
     for (std::size_t j = 0; j < n; ++j) {
       size = std::max(size, std::abs(step_x_[j]) / (std::abs(x_[j]) + nominal[j]));
       size = std::max(size, std::abs(step_dx_[j]) / (std::abs(dx_[j]) + nominal[j]));
+      finite = finite && std::isfinite(step_x_[j]) && std::isfinite(step_dx_[j]);
     }
-    if (!std::isfinite(size)) return {ConsistentStatus::kNotConverged, worst_equation()};
+    if (!finite) return {ConsistentStatus::kNotConverged, worst_equation()};
 
     // Full step, halved while it makes the equations worse or undefined.
     base_x_ = x_;
@@ -174,10 +175,12 @@ bool ConsistentSolver::least_change_update() {
   for (int i = 0; i < pattern.rows; ++i) r(i) = -residual_[i] * row_scale_[i];
   if (!free.allFinite() || !given.allFinite()) return false;
 
-  Eigen::BDCSVD<Eigen::MatrixXd> svd(free, Eigen::ComputeFullU | Eigen::ComputeThinV);
-  svd.setThreshold(kRankTolerance);
-  const Eigen::Index rank = svd.rank();
-  const Eigen::MatrixXd z = svd.matrixU().rightCols(pattern.rows - rank);
+  // Not Eigen's BDCSVD: on rank-deficient matrices of this kind version 3.4 reads out of bounds.
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> reach(pattern.rows, n);
+  reach.setThreshold(kRankTolerance);
+  reach.compute(free);
+  const Eigen::MatrixXd all_directions = reach.householderQ();
+  const Eigen::MatrixXd z = all_directions.rightCols(pattern.rows - reach.rank());
   Eigen::VectorXd given_step = Eigen::VectorXd::Zero(n);
   if (z.cols() > 0) {
     const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> constraints(z.transpose() *
@@ -187,7 +190,7 @@ bool ConsistentSolver::least_change_update() {
     const double left = (z.transpose() * (r - given * given_step)).norm();
     if (left > 1e-8 * (1.0 + r.norm())) return false;
   }
-  const Eigen::VectorXd free_step = svd.solve(r - given * given_step);
+  const Eigen::VectorXd free_step = reach.solve(r - given * given_step);
   for (int j = 0; j < n; ++j) {
     const bool is_given = given_[j];
     step_x_[j] = nominal[j] * (is_given ? given_step(j) : free_step(j));
