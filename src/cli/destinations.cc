@@ -22,8 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Only an attempt tells: permissions, read-only file systems and quotas all have a say.
-void check_folder(const std::string& option, const fs::path& folder) {
+// Whether files can be made in `folder`, or in the nearest folder above it that exists. Only an
+// attempt tells: permissions, read-only file systems and quotas all have a say. The missing folders
+// are made with the first file, so wrong options leave nothing behind.
+void check_folder(const std::string& option, fs::path folder) {
+  std::error_code ignored;
+  folder = fs::absolute(folder);
+  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
   std::string probe = (folder / ".saltus-XXXXXX").string();
   const int file = mkstemp(probe.data());
   if (file < 0)
@@ -36,10 +41,18 @@ void check_folder(const std::string& option, const fs::path& folder) {
 void check_file(const std::string& option, const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
-    throw Error(fmt::format("{}: '{}' is a directory; give the name of a file", option, path));
+    throw Error(fmt::format("{}: this is a directory; give the name of a file", option));
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;  // a device
-  const fs::path folder = fs::path(path).parent_path();
-  check_folder(option, folder.empty() ? "." : folder);
+  check_folder(option, fs::absolute(path).parent_path());
+}
+
+void make_folder_of(const std::string& path) {
+  const fs::path folder = fs::absolute(path).parent_path();
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem)
+    throw Error(
+        fmt::format("cannot make the directory '{}': {}", folder.string(), problem.message()));
 }
 
 void print_json(const SimulateResult& result) {
@@ -51,24 +64,17 @@ void print_json(const SimulateResult& result) {
 
 }  // namespace
 
-void check_writable(const Destinations& destinations) {
-  if (!destinations.folder.empty()) {
-    std::error_code problem;
-    fs::create_directories(destinations.folder, problem);
-    if (problem)
-      throw Error(fmt::format("--output: cannot make the directory '{}': {}", destinations.folder,
-                              problem.message()));
-    check_folder("--output", destinations.folder);
-  }
-  if (!destinations.report.empty()) check_file("--report", destinations.report);
-  if (!destinations.json.empty() && destinations.json != "-")
-    check_file("--json", destinations.json);
+void check_writable(const Destinations& to) {
+  if (!to.folder.empty()) check_folder("--output " + to.folder, to.folder);
+  if (!to.report.empty()) check_file("--report " + to.report, to.report);
+  if (!to.json.empty() && to.json != "-") check_file("--json " + to.json, to.json);
 }
 
 void write_results(const SimulateResult& result, const Destinations& destinations,
                    std::vector<std::string>& written, std::vector<std::string>& failures) {
   const auto attempt = [&](const std::string& path, const std::function<void()>& write) {
     try {
+      if (path != "-") make_folder_of(path);
       write();
       if (path != "-") written.push_back(path);
     } catch (const Error& error) {

@@ -15,12 +15,13 @@ struct Destinations {
   std::string json;                  // "-": standard output
 };
 
-// Throws Error if something could not be written there; makes the folder if it is missing. Meant to
-// fail before a long run, not after it.
-void check_writable(const Destinations& destinations);
+// Throws Error if something could not be written there, so that a long run fails before it starts
+// and not after it.
+void check_writable(const Destinations& to);
 
-// Writes everything that is wanted, and goes on after a failure so that one full disk does not cost
-// the other files. Appends the paths written and the failures, one sentence each.
+// Writes everything that is wanted, makes folders that are missing, and goes on after a failure
+// so that one full disk does not cost the other files. Appends the paths written and the failures,
+// one sentence each.
 void write_results(const SimulateResult& result, const Destinations& destinations,
                    std::vector<std::string>& written, std::vector<std::string>& failures);
 

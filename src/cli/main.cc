@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -26,23 +27,23 @@ Exit status: 0 reached the stop time (or the model ended the run); 1 stopped ear
 there are kept; 2 the input is wrong.)";
 
 // What the parser found wrong, and the option or command that was probably meant.
-std::string explain(const CLI::App& program, const CLI::ParseError& error, int argc,
-                    const char* const* argv) {
-  std::vector<std::string> known;
+std::string explain(const CLI::App& program, const CLI::ParseError& error,
+                    const std::vector<std::string>& words) {
   const CLI::App* command = &program;
   for (const CLI::App* sub : program.get_subcommands()) command = sub;
+  std::vector<std::string> known;
   for (const CLI::Option* option : command->get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  if (command == &program)
-    for (const CLI::App* sub : program.get_subcommands({})) known.push_back(sub->get_name());
   std::string hint;
-  if (error.get_name() == "ExtrasError" || error.get_name() == "RequiredError") {
-    for (int i = 1; i < argc && hint.empty(); ++i) {
-      const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-      bool is_known = word == command->get_name();
-      for (const std::string& name : known) is_known = is_known || name == word;
-      if (!is_known) hint = saltus::did_you_mean(word, known);
-    }
+  if (command == &program) {
+    for (const CLI::App* sub : program.get_subcommands({})) known.push_back(sub->get_name());
+    if (!words.empty()) hint = saltus::did_you_mean(words.front(), known);
+  }
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    if (hint.empty() && name.starts_with("--") && !is_known)
+      hint = saltus::did_you_mean(name, known);
   }
   return fmt::format("{}{}; see `saltus {}--help`", error.what(), hint,
                      command == &program ? "" : command->get_name() + " ");
@@ -70,7 +71,7 @@ int run(int argc, const char* const* argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    fmt::print(stderr, "error: {}\n", explain(program, error, argc, argv));
+    fmt::print(stderr, "error: {}\n", explain(program, error, {argv + 1, argv + argc}));
     return saltus::kWrongInput;
   }
   return status;

@@ -18,7 +18,8 @@ namespace saltus {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Without --output, --report and --json the points go to results/MODEL.csv.
+    R"(Without --output, --report and --json the points go to results/MODEL.csv. Missing directories are
+made.
 Times are in seconds; every other number is in the unit the model gives.
 
 Examples:
@@ -121,8 +122,7 @@ void add_simulate_command(CLI::App& program, int& status) {
                    "radau: Radau IIA of order 5 (default); bdf: variable order, SUNDIALS IDA")
       ->check(CLI::IsMember({"radau", "bdf"}))
       ->option_text("radau|bdf");
-  command->add_option("--output", a.to.folder, "directory for the points, made if missing")
-      ->option_text("DIR");
+  command->add_option("--output", a.to.folder, "directory for the points")->option_text("DIR");
   CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
                             ->delimiter(',')
                             ->check(CLI::IsMember({"csv", "mat"}))
