@@ -19,7 +19,7 @@ HybridSystem make_tanks() {
   const Expr width = parameter("width", 0.2, "m", "width of the weir");
   const Expr discharge = parameter("discharge", 0.6, "1", "discharge coefficient of the weir");
   const Expr open_level = parameter("open_level", 0.9, "m", "level 2 at which the valve opens");
-  const Expr shut_level = parameter("shut_level", 0.4, "m", "level 2 at which the valve shuts");
+  const Expr shut_level = parameter("shut_level", 0.2, "m", "level 2 at which the valve shuts");
   const Expr mean = parameter("mean", 8.0e-3, "m3/s", "mean inflow");
   const Expr swing = parameter("swing", 6.0e-3, "m3/s", "amplitude of the inflow");
   const Expr period = parameter("period", 400.0, "s", "period of the inflow");
