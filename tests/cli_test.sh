@@ -1,0 +1,133 @@
+#!/bin/bash
+# The program as a user meets it: exit status, files, messages. Usage: cli_test.sh path/to/saltus
+set -u
+saltus=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failures=0
+
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+# run STATUS ARGUMENTS...: standard output in out, standard error in err
+run() {
+  local wanted=$1
+  shift
+  "$saltus" "$@" >out 2>err
+  local status=$?
+  [ $status -eq "$wanted" ] || { fail "exit $status, not $wanted: saltus $*"; cat err; }
+}
+# has FILE TEXT
+has() { grep -qF -- "$2" "$1" || { fail "$1 lacks '$2' (saltus said: $(head -c 300 "$1"))"; }; }
+empty() { [ ! -s "$1" ] || fail "$1 is not empty: $(head -c 300 "$1")"; }
+exists() { [ -s "$1" ] || fail "no file $1"; }
+absent() { [ ! -e "$1" ] || fail "there is a file $1"; }
+
+# Help, version, list
+run 0 --version; has out "saltus 0."
+run 0 --help; has out "Exit status"; has out "saltus simulate ball"
+run 0 simulate --help; has out "--tolerance"; has out "default"; has out "Exit status"
+run 0 examples; for name in ball tanks robertson rectifier; do has out "$name"; done
+run 2; has err "error:"
+
+# A plain run says where the points are, and shows no progress in a pipe
+run 0 simulate ball; has out "completed"; has out "results/ball.csv"; has out "events"; empty err
+exists results/ball.csv
+[ "$(head -1 results/ball.csv | cut -d, -f1-2)" = "time,h" ] || fail "header of ball.csv"
+# 500 intervals, the start, and two sides of 11 impacts
+[ "$(wc -l <results/ball.csv)" -eq 524 ] || fail "$(wc -l <results/ball.csv) lines in ball.csv"
+rm -r results
+run 0 simulate ball --quiet --output deep/er --format csv,mat --report deep/page.html --json sum.json
+empty out; empty err
+for file in deep/er/ball.csv deep/er/ball.mat deep/page.html sum.json; do exists "$file"; done
+absent results
+run 0 simulate ball --json -; absent results; empty err
+[ "$(head -c 1 out)" = "{" ] && [ "$(tail -n 1 out)" = "}" ] || fail "--json - prints more than JSON"
+for field in saltus model method formulation tolerance status message time final events modes \
+  sensitivities statistics wall_seconds; do has out "\"$field\""; done
+has out '"status": "completed"'
+has out '"kind": "jump"'
+if command -v jq >/dev/null; then
+  [ "$(jq '.events | length' out)" = 11 ] || fail "number of events in JSON"
+  [ "$(jq .time out)" = 2.5 ] || fail "time in JSON"
+fi
+
+# Options reach the run. Before the first impact v = -g t.
+run 0 simulate ball --stop-time 0.25 --set g=8 --json -; has out '"events": []'
+grep -qE '"v": -(2\.0+|2\.0000000[0-9]*|1\.9999999[0-9]*),?$' out || fail "--set g=8 has no effect"
+run 0 simulate ball --method bdf --tolerance 1e-4 --json -
+has out '"method": "bdf"'; has out '"tolerance": 0.0001'
+run 0 simulate ball --stop-time 0.4 --interval 0.1 --output few
+[ "$(wc -l <few/ball.csv)" -eq 6 ] || fail "--interval"
+run 0 simulate ball --start-time 1 --stop-time 1.2 --output late; has late/ball.csv "1.2,"
+
+# Wrong input: status 2, nothing written, a way out in the message
+run 2 simulate bal; has err "did you mean 'ball'"; has err "rectifier"
+run 2 simulate thing.mo; has err "reading Modelica is not supported yet"
+run 2 simulate thing.mo:Class; has err "reading Modelica is not supported yet"
+run 2 simulate ball --set gg=1; has err "gg"; has err "did you mean 'g'"
+run 2 simulate ball --set g=abc; has err "'abc' is not a number"
+run 2 simulate ball --set g=1x; has err "not a number"
+run 2 simulate ball --set g; has err "NAME=VALUE"
+run 2 simulate ball --set g=inf; has err "not finite"
+for value in 0 -1e-6 nan 2; do run 2 simulate ball --tolerance=$value; has err "tolerance"; done
+run 2 simulate ball --absolute-tolerance 0; has err "absolute tolerance"
+run 2 simulate ball --stop-time -1; has err "stop time"
+run 2 simulate ball --interval -1; has err "interval"
+run 2 simulate ball --tolerance abc; has err "tolerance"
+run 2 simulate ball --method rk4; has err "radau"
+run 2 simulate ball --format xls; has err "csv"
+run 2 simulate ball --tolerence 1e-6; has err "did you mean '--tolerance'"
+run 2 simulat ball; has err "did you mean 'simulate'"
+run 2 simulate; has err "MODEL"
+absent results
+
+# Places that cannot be written are found before the run
+echo text >plain
+run 2 simulate ball --output plain; has err "--output"; has err "plain"
+run 2 simulate ball --output /proc/saltus; has err "/proc/saltus"
+run 2 simulate ball --report plain/page.html; has err "--report plain/page.html"
+run 2 simulate ball --json plain/sum.json; has err "--json plain/sum.json"
+mkdir folder
+run 2 simulate ball --json folder; has err "is a directory"
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir locked && chmod a-w locked
+  run 2 simulate ball --output locked; has err "locked"
+fi
+# ... and a disk that fills up meanwhile is reported, other files are kept
+run 1 simulate ball --json /dev/full --output kept; has err "/dev/full"; exists kept/ball.csv
+"$saltus" simulate ball --json - >/dev/full 2>err; [ $? -eq 1 ] || fail "exit with full standard output"
+has err "standard output"
+# A reader that leaves is no crash
+"$saltus" examples 2>err | true; [ "${PIPESTATUS[0]}" -eq 0 ] || fail "closed pipe: ${PIPESTATUS[0]}"
+"$saltus" simulate ball --json - --interval 0 2>err | true
+[ "${PIPESTATUS[0]}" -le 1 ] || fail "closed pipe, JSON"
+
+# Ctrl-C and SIGTERM: status 1, the points so far are on disk. The shell starts background jobs
+# with SIGINT ignored, so that default is restored through env.
+for signal in INT TERM; do
+  rm -rf stopped
+  env --default-signal=INT "$saltus" simulate tanks --stop-time 1e8 --interval 1e4 \
+    --output stopped --json stopped.json >out 2>err &
+  pid=$!
+  sleep 0.7
+  kill -s $signal $pid
+  wait $pid
+  status=$?
+  [ $status -eq 1 ] || fail "exit $status after SIG$signal"
+  has err "interrupted at t ="; has err "in mode"; has out "stopped/tanks.csv"
+  exists stopped/tanks.csv
+  has stopped.json '"status": "interrupted"'
+  if grep -q $'\r' err; then fail "progress line in a pipe"; fi
+done
+
+# On a terminal a long run shows a line and erases it
+if command -v script >/dev/null; then
+  long="timeout -s INT 2 $saltus simulate tanks --stop-time 1e8 --interval 1e4"
+  script -qec "$long" typescript >terminal 2>&1
+  has terminal "Ctrl-C stops and keeps the results"
+  has terminal $'\r\x1b[K'
+  script -qec "$long --quiet" typescript >terminal 2>&1
+  if grep -qF "Ctrl-C" terminal; then fail "--quiet shows progress"; fi
+fi
+
+[ $failures -eq 0 ] && echo "all as expected" || exit 1
