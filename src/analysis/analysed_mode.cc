@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 #include "expr/differentiate.h"
@@ -121,23 +122,27 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   analysed.guard_sizes = Tape(sizes, inputs);
 }
 
-void compile_recovery(const HybridSystem& system, const Offsets& offsets, AnalysedMode& analysed) {
-  if (analysed.reduced == nullptr) return;
+// Values and slopes of the mode's unknowns in terms of what is integrated.
+void compile_recovery(const HybridSystem& system, AnalysedMode& analysed) {
+  if (analysed.reduced == nullptr && analysed.projected == nullptr) return;
   const DaeDefinition& def = analysed.dae->definition();
+  std::unordered_map<const Node*, std::size_t> index;
+  for (std::size_t k = 0; k < def.unknowns.size(); ++k) index.emplace(def.unknowns[k].node(), k);
+  const auto rewritten = [&](const Expr& e) {
+    return analysed.reduced != nullptr ? analysed.reduced->rewrite(e) : e;
+  };
   std::vector<Expr> outputs;
   for (const VariableId id : analysed.unknowns)
-    outputs.push_back(analysed.reduced->rewrite(system.variable(id).symbol));
+    outputs.push_back(rewritten(system.variable(id).symbol));
   for (std::size_t j = 0; j < analysed.unknowns.size(); ++j) {
     const Expr symbol = system.variable(analysed.unknowns[j]).symbol;
-    if (offsets.d[j] > 0) {
-      outputs.push_back(analysed.reduced->rewrite(der(symbol)));
+    if (analysed.differential[j] || analysed.projected != nullptr) {
+      outputs.push_back(rewritten(der(symbol)));
       continue;
     }
     // The slope of a multiplier is only that of the numerical solution.
-    Expr slope = 0.0;
-    for (std::size_t k = 0; k < def.unknowns.size(); ++k)
-      if (def.unknowns[k].same_as(symbol)) slope = def.derivatives[k];
-    outputs.push_back(slope);
+    const auto found = index.find(symbol.node());
+    outputs.push_back(found == index.end() ? Expr(0.0) : def.derivatives[found->second]);
   }
   analysed.recover = Tape(outputs, def.inputs());
 }
@@ -159,7 +164,9 @@ void check_structure(const HybridSystem& system, const Mode& mode) {
   for (const Equation& e : mode.equations) residuals.push_back(e.residual());
   const std::vector<VariableId> unknowns = unknowns_of(system, mode);
   const Offsets offsets = find_offsets(signature_of(residuals, unknowns));
-  if (!offsets.solvable) refuse(system, mode, unknowns, offsets);
+  const bool too_few = mode.equations.size() < unknowns.size();
+  if (!offsets.solvable && (too_few || unknowns.size() > kLargestByNumbers))
+    refuse(system, mode, unknowns, offsets);
 }
 
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id) {
@@ -169,10 +176,11 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
   analysed->id = id;
   analysed->mode = &mode;
   analysed->unknowns = unknowns_of(system, mode);
-  DaeDefinition written = define(system, mode, analysed->unknowns);
+  analysed->written = define(system, mode, analysed->unknowns);
+  const DaeDefinition& written = analysed->written;
   const Signature signature = signature_of(written.residuals, analysed->unknowns);
   const Offsets offsets = find_offsets(signature);
-  if (!offsets.solvable) refuse(system, mode, analysed->unknowns, offsets);
+  if (!offsets.solvable) return nullptr;
 
   CharacteristicValues& values = analysed->values;
   for (const int c : offsets.c) {
@@ -190,10 +198,64 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
     analysed->dae = std::make_unique<const Dae>(form->definition);
     analysed->reduced = std::move(form);
   } else {
-    analysed->dae = std::make_unique<const Dae>(std::move(written));
+    analysed->dae = std::make_unique<const Dae>(written);
   }
   compile_guards(mode, *analysed);
-  compile_recovery(system, offsets, *analysed);
+  compile_recovery(system, *analysed);
+  return analysed;
+}
+
+std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& system, ModeId id,
+                                                       double t, const std::vector<double>& values,
+                                                       const std::vector<double>& slopes) {
+  const Mode& mode = system.modes()[id.index()];
+  auto analysed = std::make_unique<AnalysedMode>();
+  analysed->id = id;
+  analysed->mode = &mode;
+  analysed->unknowns = unknowns_of(system, mode);
+  analysed->written = define(system, mode, analysed->unknowns);
+  std::vector<double> x, dx, parameters, held;
+  for (const VariableId v : analysed->unknowns) {
+    x.push_back(values[v.index()]);
+    dx.push_back(slopes[v.index()]);
+  }
+  for (const Parameter& p : system.parameters()) parameters.push_back(p.value);
+  for (const Expr& h : analysed->written.held) held.push_back(values[h.node()->variable().index()]);
+
+  const ArrayAnalysis array =
+      analyse_array(system.graph(), analysed->written, t, x, dx, parameters, held);
+  const std::string where = fmt::format("{}: mode '{}' at t = {:g}", system.name(), mode.name, t);
+  if (!array.contradictory_equations.empty())
+    throw Error(fmt::format("{}: these equations contradict each other: {}", where,
+                            equation_list(mode, array.contradictory_equations)));
+  if (!array.holds)
+    throw Error(
+        fmt::format("{}: the equations are singular; the strangeness index could not be "
+                    "determined (checked up to {})",
+                    where, array.values.mu));
+  if (array.values.u > 0 && !array.freedom_is_algebraic) {
+    std::string text =
+        fmt::format("{}: nothing determines {}; give an equation or a control law", where,
+                    unknown_list(system, analysed->unknowns, array.free_unknowns));
+    if (!array.redundant_equations.empty())
+      text += fmt::format("; these equations say the same: {}",
+                          equation_list(mode, array.redundant_equations));
+    throw Error(text);
+  }
+  if (!array.consistent)
+    throw Error(fmt::format("{}: no point satisfies the equations and their derivatives", where));
+  if (array.values.u > 0)
+    analysed->warnings.push_back(
+        fmt::format("{}: the split between {} is not unique; the smallest values are taken", where,
+                    unknown_list(system, analysed->unknowns, array.free_unknowns)));
+  analysed->values = array.values;
+  auto form = std::make_unique<ProjectedForm>(project(system.graph(), analysed->written, array));
+  for (std::size_t j = 0; j < analysed->unknowns.size(); ++j)
+    analysed->differential.push_back(form->definition.controlled[j]);
+  analysed->dae = std::make_unique<const Dae>(form->definition);
+  analysed->projected = std::move(form);
+  compile_guards(mode, *analysed);
+  compile_recovery(system, *analysed);
   return analysed;
 }
 
@@ -230,9 +292,9 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
   if (a == 0) return report;
   const Eigen::MatrixXd free = svd.matrixV().rightCols(a);
   const Eigen::MatrixXd core = svd.matrixU().rightCols(a).transpose() * by_x * free;
-  Eigen::BDCSVD<Eigen::MatrixXd> inner(core, Eigen::ComputeFullV);
-  inner.setThreshold(kRankTolerance);
-  if (core.isZero(0.0) || inner.rank() < a) {
+  const Eigen::BDCSVD<Eigen::MatrixXd> inner(core, Eigen::ComputeFullV);
+  // Against the size of what it was computed from: a core of rounding errors is singular.
+  if (!(inner.singularValues()(a - 1) > kRankTolerance * by_x.norm())) {
     report.strangeness_free = false;
     const Eigen::VectorXd direction = free * inner.matrixV().col(a - 1);
     Eigen::Index worst = 0;

@@ -6,6 +6,7 @@
 
 #include "analysis/consistent.h"
 #include "analysis/derivative_array.h"
+#include "analysis/projected.h"
 #include "analysis/reduce.h"
 #include "expr/tape.h"
 #include "model/dae.h"
@@ -24,7 +25,10 @@ struct AnalysedMode {
   // The form that is integrated: the mode as written if it needs no differentiation, otherwise the
   // reduced form with its candidate rows.
   std::unique_ptr<const Dae> dae;
-  std::unique_ptr<const ReducedForm> reduced;  // null: as written
+  std::unique_ptr<const ReducedForm> reduced;      // by structure; null: not needed
+  std::unique_ptr<const ProjectedForm> projected;  // by numbers; null: not needed
+  DaeDefinition written;                           // the mode as written
+  std::vector<std::string> warnings;
 
   // Values of the mode's unknowns, then their first derivatives, from the unknowns of the Dae.
   Tape recover;
@@ -41,13 +45,22 @@ struct AnalysedMode {
   std::vector<std::uint32_t> guard_unknowns;
 };
 
-// Throws Error if a mode cannot be solved whatever the numbers: equations without unknowns to
-// determine, unknowns without equations, second derivatives. Names them. Cheap; meant to be called
-// for all modes before a run starts.
+// Throws Error if a mode cannot be solved whatever the numbers: fewer equations than unknowns,
+// second derivatives, or a structural defect in a mode too large to be analysed by numbers. Names
+// the culprits. Cheap; meant to be called for all modes before a run starts.
 void check_structure(const HybridSystem& system, const Mode& mode);
 
-// Analyses and compiles a mode. Throws Error as check_structure does.
+// Analyses a mode by its structure and compiles it. Null if structure does not settle it.
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id);
+
+// Analyses a mode by the ranks of its derivative array near a guess (values and slopes by
+// VariableId) and compiles the projected form. Throws Error naming contradictory equations, or
+// unknowns that nothing determines.
+std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& system, ModeId id,
+                                                       double t, const std::vector<double>& values,
+                                                       const std::vector<double>& slopes);
+// Above this number of unknowns only structure is asked.
+constexpr std::size_t kLargestByNumbers = 60;
 
 // d and a at a consistent point from the numerical rank of F_x'; `strangeness_free` is false if
 // the constraints that remain do not determine the algebraic part (higher index, or singular).

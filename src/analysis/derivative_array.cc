@@ -114,6 +114,97 @@ MatrixXd DerivativeArray::jacobian(double t, const VectorXd& point,
   return out;
 }
 
+ArrayPoint analyse_point(DerivativeArray& array, Index m, Index n, double t, const VectorXd& point,
+                         const std::vector<double>& parameters, const std::vector<double>& held) {
+  ArrayPoint at;
+  const int levels = array.levels();
+  const MatrixXd unscaled = array.jacobian(t, point, parameters, held);
+  const Scaling scaling =
+      equilibrate(unscaled.topLeftCorner(m, n).cwiseAbs() + unscaled.block(0, n, m, n).cwiseAbs());
+  at.row_scale = scaling.row.replicate(levels + 1, 1);
+  const MatrixXd jacobian =
+      at.row_scale.asDiagonal() * unscaled * scaling.column.replicate(levels + 2, 1).asDiagonal();
+  if (!jacobian.allFinite()) {
+    at.gap = 0.0;
+    return at;
+  }
+  const Decomposition full = decompose(jacobian);
+  const Decomposition by_higher = decompose(jacobian.rightCols(n * (levels + 1)));
+  at.corank = static_cast<int>(jacobian.rows() - full.rank);
+  at.a = static_cast<int>(full.rank - by_higher.rank);
+  at.redundant = full.left_null;
+  // Constraints that contain no derivative, and what they leave free of x.
+  const MatrixXd n_part = jacobian.leftCols(n);
+  const Decomposition constraints =
+      decompose(by_higher.left_null.transpose() * n_part, n_part.norm());
+  const MatrixXd f_dx = jacobian.block(0, n, m, n);
+  const Decomposition reduced = decompose(f_dx * constraints.right_null, f_dx.norm());
+  at.d = static_cast<int>(reduced.rank);
+  at.gap = std::min({full.gap, by_higher.gap, constraints.gap, reduced.gap});
+  // Back to unscaled equations: Z^T S F with S the row scales.
+  at.z2 = at.row_scale.asDiagonal() * (by_higher.left_null * constraints.range);
+  at.z1 = scaling.row.asDiagonal() * reduced.range;
+  at.free = constraints.right_null * reduced.right_null;
+  for (Index j = 0; j < n; ++j)
+    at.occurs_differentiated.push_back(f_dx.col(j).cwiseAbs().maxCoeff() > 0.0);
+  return at;
+}
+
+namespace {
+
+// A point of the array's solution set near the guess: Gauss-Newton with least change, values
+// weighing more than derivatives, which are mere guesses. False if there is none.
+bool satisfy(DerivativeArray& array, Index m, Index n, double t, VectorXd& point,
+             const std::vector<double>& parameters, const std::vector<double>& held) {
+  const int levels = array.levels();
+  VectorXd weight = VectorXd::Ones(point.size());
+  weight.head(n).setConstant(1e-2);
+  for (int k = 0; k < kMaxIterations; ++k) {
+    const MatrixXd unscaled = array.jacobian(t, point, parameters, held);
+    const Scaling scaling = equilibrate(unscaled.topLeftCorner(m, n).cwiseAbs() +
+                                        unscaled.block(0, n, m, n).cwiseAbs());
+    const VectorXd rows = scaling.row.replicate(levels + 1, 1);
+    const VectorXd columns =
+        (scaling.column.replicate(levels + 2, 1).array() * weight.array()).matrix();
+    const VectorXd f = rows.asDiagonal() * array.residual(t, point, parameters, held);
+    const MatrixXd j = rows.asDiagonal() * unscaled * columns.asDiagonal();
+    if (!f.allFinite() || !j.allFinite()) return false;
+    Eigen::CompleteOrthogonalDecomposition<MatrixXd> cod;
+    cod.setThreshold(kRankTolerance);
+    cod.compute(j);
+    const VectorXd step = columns.asDiagonal() * VectorXd(cod.solve(f));
+    point -= step;
+    const auto unit = columns.array() / weight.array();
+    const double size = 1.0 + (point.array() / unit).abs().maxCoeff();
+    if ((step.array() / unit).abs().maxCoeff() <= 1e-12 * size) {
+      const VectorXd left = rows.asDiagonal() * array.residual(t, point, parameters, held);
+      return left.cwiseAbs().maxCoeff() <= 1e-8 * size;
+    }
+  }
+  return false;
+}
+
+// The equations of the mode that take part in the redundant directions, sorted into harmless ones
+// and contradictions.
+void name_redundancy(const ArrayPoint& at, const VectorXd& residual, Index m, int levels,
+                     ArrayAnalysis& analysis) {
+  for (Index k = 0; k < at.redundant.cols(); ++k) {
+    const VectorXd direction = at.redundant.col(k);
+    const bool contradicts = std::abs(direction.dot(at.row_scale.asDiagonal() * residual)) > 1e-8;
+    auto& list = contradicts ? analysis.contradictory_equations : analysis.redundant_equations;
+    for (Index i = 0; i < m; ++i) {
+      double part = 0.0;
+      for (int level = 0; level <= levels; ++level)
+        part = std::max(part, std::abs(direction(level * m + i)));
+      const auto equation = static_cast<std::size_t>(i);
+      if (part > 0.1 && std::find(list.begin(), list.end(), equation) == list.end())
+        list.push_back(equation);
+    }
+  }
+}
+
+}  // namespace
+
 ArrayAnalysis analyse_array(Graph& graph, const DaeDefinition& mode, double t,
                             const std::vector<double>& x, const std::vector<double>& dx,
                             const std::vector<double>& parameters, const std::vector<double>& held,
@@ -121,101 +212,35 @@ ArrayAnalysis analyse_array(Graph& graph, const DaeDefinition& mode, double t,
   const auto m = static_cast<Index>(mode.residuals.size());
   const auto n = static_cast<Index>(mode.unknowns.size());
   ArrayAnalysis analysis;
-  VectorXd guess(2 * n);
-  guess << Eigen::Map<const VectorXd>(x.data(), n), Eigen::Map<const VectorXd>(dx.data(), n);
-  Index previous_corank = 0;
+  int previous_corank = 0;
   for (int mu = 0; mu <= max_levels; ++mu) {
     DerivativeArray array(graph, mode, mu);
-    const Index rows = m * (mu + 1);
-    const Index higher = n * (mu + 1);
     VectorXd point = VectorXd::Zero(n * (mu + 2));
-    point.head(std::min(guess.size(), point.size())) =
-        guess.head(std::min(guess.size(), point.size()));
-
-    // Scales from the equations themselves, the same on every level.
-    const MatrixXd first = array.jacobian(t, point, parameters, held).topRows(m);
-    const Scaling scaling =
-        equilibrate(first.leftCols(n).cwiseAbs() + first.middleCols(n, n).cwiseAbs());
-    const VectorXd row_scale = scaling.row.replicate(mu + 1, 1);
-    const VectorXd column_scale = scaling.column.replicate(mu + 2, 1);
-    const auto scaled = [&](const MatrixXd& j) {
-      return MatrixXd(row_scale.asDiagonal() * j * column_scale.asDiagonal());
-    };
-
-    // A point of L_mu near the guess: Gauss-Newton with least change, values weighing more than
-    // derivatives, which are mere guesses.
-    VectorXd weight = VectorXd::Ones(point.size());
-    weight.head(n).setConstant(1e-2);
-    analysis.consistent = false;
-    for (int k = 0; k < kMaxIterations; ++k) {
-      const VectorXd f = row_scale.asDiagonal() * array.residual(t, point, parameters, held);
-      if (!f.allFinite()) break;
-      const MatrixXd j = scaled(array.jacobian(t, point, parameters, held)) * weight.asDiagonal();
-      if (!j.allFinite()) break;
-      Eigen::CompleteOrthogonalDecomposition<MatrixXd> cod;
-      cod.setThreshold(kRankTolerance);
-      cod.compute(j);
-      const VectorXd step = cod.solve(f);
-      point -= column_scale.asDiagonal() * (weight.asDiagonal() * step);
-      const double size = 1.0 + (point.array() / column_scale.array()).abs().maxCoeff();
-      if (step.cwiseAbs().maxCoeff() <= 1e-12 * size) {
-        const VectorXd left = row_scale.asDiagonal() * array.residual(t, point, parameters, held);
-        analysis.consistent = left.cwiseAbs().maxCoeff() <= 1e-8 * size;
-        break;
-      }
-    }
-    const MatrixXd jacobian = scaled(array.jacobian(t, point, parameters, held));
-    if (!jacobian.allFinite()) return analysis;
-    const Decomposition full = decompose(jacobian);
-    const Decomposition by_higher = decompose(jacobian.rightCols(higher));
-    const Index corank = rows - full.rank;
-    const Index v = corank - previous_corank;
-    const Index a = full.rank - by_higher.rank;
-    analysis.gap = std::min({full.gap, by_higher.gap});
-    // Constraints that contain no derivative, and what they leave free of x.
-    const MatrixXd z2_n = by_higher.left_null.transpose() * jacobian.leftCols(n);
-    const Decomposition constraints = decompose(z2_n, jacobian.leftCols(n).norm());
-    const MatrixXd f_dx = jacobian.block(0, n, m, n);
-    const Decomposition reduced = decompose(f_dx * constraints.right_null, f_dx.norm());
-    const Index d = reduced.rank;
-    analysis.gap = std::min({analysis.gap, constraints.gap, reduced.gap});
-    analysis.point = point;
-    analysis.values = {mu, static_cast<int>(d), static_cast<int>(a), static_cast<int>(v),
-                       static_cast<int>(n - d - a)};
-
-    // Equations in directions that the array determines twice: redundant, or in contradiction.
+    point.head(n) = Eigen::Map<const VectorXd>(x.data(), n);
+    point.segment(n, n) = Eigen::Map<const VectorXd>(dx.data(), n);
+    analysis.consistent = satisfy(array, m, n, t, point, parameters, held);
+    const ArrayPoint at = analyse_point(array, m, n, t, point, parameters, held);
+    if (at.gap == 0.0) return analysis;
+    const int v = at.corank - previous_corank;
+    previous_corank = at.corank;
+    analysis.values = {mu, at.d, at.a, v, static_cast<int>(n) - at.d - at.a};
+    analysis.gap = at.gap;
     analysis.redundant_equations.clear();
     analysis.contradictory_equations.clear();
-    const VectorXd f = row_scale.asDiagonal() * array.residual(t, point, parameters, held);
-    for (Index k = 0; k < full.left_null.cols(); ++k) {
-      const VectorXd direction = full.left_null.col(k);
-      const bool contradicts = std::abs(direction.dot(f)) > 1e-8;
-      for (Index i = 0; i < m; ++i) {
-        double part = 0.0;
-        for (int level = 0; level <= mu; ++level)
-          part = std::max(part, std::abs(direction(level * m + i)));
-        auto& list = contradicts ? analysis.contradictory_equations : analysis.redundant_equations;
-        if (part > 0.1 && std::find(list.begin(), list.end(), i) == list.end())
-          list.push_back(static_cast<std::size_t>(i));
-      }
+    name_redundancy(at, array.residual(t, point, parameters, held), m, mu, analysis);
+    if (at.d != m - at.a - v) continue;
+
+    analysis.holds = true;
+    analysis.point = point;
+    analysis.z1 = at.z1;
+    analysis.z2 = at.z2;
+    analysis.freedom_is_algebraic = at.free.cols() > 0;
+    for (Index j = 0; j < n; ++j) {
+      if (at.free.cols() == 0 || at.free.row(j).cwiseAbs().maxCoeff() < 1e-6) continue;
+      analysis.free_unknowns.push_back(static_cast<std::size_t>(j));
+      if (at.occurs_differentiated[j]) analysis.freedom_is_algebraic = false;
     }
-    if (d == m - a - v) {
-      analysis.holds = true;
-      // Back to unscaled equations: Z^T S F with S the row scales.
-      analysis.z2 = row_scale.asDiagonal() * (by_higher.left_null * constraints.range);
-      analysis.z1 = scaling.row.asDiagonal() * reduced.range;
-      // Free directions: allowed by the constraints and not moved by the differential equations.
-      const MatrixXd free = constraints.right_null * reduced.right_null;
-      analysis.free_unknowns.clear();
-      analysis.freedom_is_algebraic = free.cols() > 0;
-      for (Index j = 0; j < n; ++j) {
-        if (free.cols() == 0 || free.row(j).cwiseAbs().maxCoeff() < 1e-6) continue;
-        analysis.free_unknowns.push_back(static_cast<std::size_t>(j));
-        if (f_dx.col(j).cwiseAbs().maxCoeff() > 0.0) analysis.freedom_is_algebraic = false;
-      }
-      return analysis;
-    }
-    previous_corank = corank;
+    return analysis;
   }
   return analysis;
 }

@@ -52,7 +52,24 @@ class DerivativeArray {
   std::vector<double> values_;
 };
 
-// What HM Hypothesis 10 gives at one point.
+// Ranks and projectors of HM Hypothesis 10 at a point of the solution set, for the array's level.
+struct ArrayPoint {
+  int d = 0;
+  int a = 0;
+  int corank = 0;
+  double gap = 1e300;
+  Eigen::MatrixXd z1;         // m x d: Z1^T F are the differential equations
+  Eigen::MatrixXd z2;         // equations x a: Z2^T F_mu are the constraints, hidden ones included
+  Eigen::MatrixXd redundant;  // left null vectors of the array's Jacobian (rows scaled)
+  Eigen::MatrixXd free;       // directions of x that nothing determines (columns scaled)
+  Eigen::VectorXd row_scale;
+  std::vector<bool> occurs_differentiated;
+};
+ArrayPoint analyse_point(DerivativeArray& array, Eigen::Index m, Eigen::Index n, double t,
+                         const Eigen::VectorXd& point, const std::vector<double>& parameters,
+                         const std::vector<double>& held);
+
+// What HM Hypothesis 10 gives for a mode near a guess.
 struct ArrayAnalysis {
   CharacteristicValues values;
   bool holds = false;      // the hypothesis holds with some mu up to the limit

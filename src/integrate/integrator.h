@@ -15,6 +15,7 @@ enum class StepStatus {
   kStepTooSmall,  // the error test or Newton wants a step below rounding
   kSingular,      // the iteration matrix is singular at every step size tried
   kNotFinite,     // an equation gives NaN or infinity
+  kRanksChanged,  // the characteristic values of the mode changed inside it
 };
 
 // What a step came to. `index` is the offending equation (kNotFinite) or unknown (kSingular: the

@@ -22,9 +22,9 @@ IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& opti
 
 }  // namespace
 
-ModeRun::ModeRun(const HybridSystem& system, ModeId id, const SimulateOptions& options,
-                 double tolerance)
-    : analysed_(analyse(system, id)),
+ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
+                 const SimulateOptions& options, double tolerance)
+    : analysed_(std::move(analysed)),
       integrator_options_(integrator_options(*analysed_->dae, options, tolerance)),
       method_(options.method),
       data_(analysed_->dae->make_data()) {
@@ -36,17 +36,23 @@ ModeRun::ModeRun(const HybridSystem& system, ModeId id, const SimulateOptions& o
   std::iota(all_unknowns_.begin(), all_unknowns_.end(), 0U);
   for (std::size_t i = 0; i < system.parameters().size(); ++i)
     data_.parameters[i] = system.parameters()[i].value;
-  for (const Expr& symbol : def.held) held_.push_back(symbol.node()->variable());
+  for (const Expr& symbol : def.held)
+    if (symbol.is_variable()) held_.push_back(symbol.node()->variable());
 
-  if (analysed_->reduced != nullptr) {
-    const ReducedForm& form = *analysed_->reduced;
-    std::vector<std::size_t> fixed(form.fixed_rows);
+  if (!integrated_as_written()) {
+    std::vector<std::size_t> fixed(analysed_->reduced != nullptr
+                                       ? analysed_->reduced->fixed_rows
+                                       : analysed_->projected->array_rows);
     std::iota(fixed.begin(), fixed.end(), std::size_t{0});
-    // Values the model starts from or carries over; derivatives and multipliers follow.
-    std::vector<bool> given;
-    for (std::size_t k = 0; k < def.unknowns.size(); ++k) given.push_back(def.controlled[k]);
-    projection_ = std::make_unique<ConsistentSolver>(dae.with_equations(fixed), given);
-    selector_ = std::make_unique<StateSelector>(form);
+    // Values the model starts from or carries over are given; derivatives and multipliers follow.
+    projection_ = std::make_unique<ConsistentSolver>(dae.with_equations(fixed), def.controlled);
+    if (analysed_->reduced != nullptr) {
+      selector_ = std::make_unique<StateSelector>(*analysed_->reduced);
+    } else {
+      projector_ =
+          std::make_unique<ProjectorUpdate>(system.graph(), analysed_->written, analysed_->values);
+      active_ = &setup_for({});
+    }
     recovery_registers_ = analysed_->recover.make_workspace();
     recovered_.resize(analysed_->recover.output_count());
     has_algebraic_ = true;
@@ -62,6 +68,8 @@ ModeRun::ModeRun(const HybridSystem& system, ModeId id, const SimulateOptions& o
   report_.mu = analysed_->values.mu;
   report_.d = analysed_->values.d;
   report_.a = analysed_->values.a;
+  report_.v = analysed_->values.v;
+  report_.u = analysed_->values.u;
 }
 
 void ModeRun::compile_transitions(const HybridSystem& system) {
@@ -125,7 +133,7 @@ void ModeRun::gather(const SystemState& state) {
 
 void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& state) {
   const std::size_t n = analysed_->unknowns.size();
-  if (analysed_->reduced != nullptr) {
+  if (!integrated_as_written()) {
     const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
     analysed_->recover.evaluate(inputs, recovery_registers_, recovered_.data());
     x = recovered_.data();
@@ -142,9 +150,13 @@ ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
   if (projection_ != nullptr) {
     const ConsistentOutcome projected = projection_->solve(data_, t, x_.data(), dx_.data());
     if (!projected.ok()) {
-      active_ = nullptr;
+      if (selector_ != nullptr) active_ = nullptr;
       return projected;
     }
+  }
+  if (projector_ != nullptr && !update_projector(t, x_.data()))
+    return {ConsistentStatus::kNotConverged, 0};
+  if (selector_ != nullptr) {
     states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
     if (states_.size() != analysed_->reduced->states)
       return {ConsistentStatus::kNotConverged, analysed_->reduced->fixed_rows - 1};
@@ -161,7 +173,13 @@ void ModeRun::restart(double t) { integrator().restart(t, x_, dx_, step_); }
 
 StepOutcome ModeRun::step(double limit) {
   if (selector_ != nullptr) reselect();
+  if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
+    return {StepStatus::kRanksChanged, 0};
   return integrator().step(limit);
+}
+
+bool ModeRun::update_projector(double t, const double* x) {
+  return projector_->update(t, x, data_.parameters, data_.held, analysed_->projected->first_z1);
 }
 
 // Changes the rows that are integrated when others have become clearly better. The solution goes on

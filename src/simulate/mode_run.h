@@ -24,7 +24,8 @@ struct SystemState {
 // visit, kept for the next.
 class ModeRun {
  public:
-  ModeRun(const HybridSystem& system, ModeId id, const SimulateOptions& options, double tolerance);
+  ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
+          const SimulateOptions& options, double tolerance);
   ModeRun(const ModeRun&) = delete;
   ModeRun& operator=(const ModeRun&) = delete;
 
@@ -46,7 +47,8 @@ class ModeRun {
   // before.
   void restart(double t);
   void remember_step() { step_ = integrator().suggested_step(); }
-  // One step of the integrator; before it, the choice of states is looked at.
+  // One step of the integrator; before it, the choice of states or the projector is brought up to
+  // date.
   StepOutcome step(double limit);
 
   // The integrator's present point into the state.
@@ -58,7 +60,11 @@ class ModeRun {
   void transition_values(std::size_t guard, double t, const SystemState& left,
                          std::vector<double>& values);
 
-  // At the point made consistent last. Pre: the mode is integrated as written.
+  bool integrated_as_written() const {
+    return analysed_->reduced == nullptr && analysed_->projected == nullptr;
+  }
+  bool integrated_by_structure() const { return analysed_->projected == nullptr; }
+  // At the point made consistent last. Pre: integrated_as_written().
   RankReport measure_ranks(double t);
 
  private:
@@ -72,6 +78,7 @@ class ModeRun {
   void compile_transitions(const HybridSystem& system);
   Setup& setup_for(const std::vector<std::size_t>& states);
   void reselect();
+  bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
   void scatter(double t, const double* x, const double* dx, SystemState& state);
 
@@ -80,7 +87,8 @@ class ModeRun {
   Method method_;
   DaeData data_;
   std::unique_ptr<ConsistentSolver> projection_;  // onto all constraints; null: as written
-  std::unique_ptr<StateSelector> selector_;
+  std::unique_ptr<StateSelector> selector_;       // reduced form
+  std::unique_ptr<ProjectorUpdate> projector_;    // projected form
   std::vector<std::size_t> states_;
   std::map<std::vector<std::size_t>, Setup> setups_;  // by choice of states
   Setup* active_ = nullptr;

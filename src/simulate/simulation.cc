@@ -90,11 +90,25 @@ ModeRun& Simulation::visit(ModeId id) {
   std::unique_ptr<ModeRun>& run = modes_[id.index()];
   if (run == nullptr) {
     const auto begun = Clock::now();
-    run = std::make_unique<ModeRun>(system_, id, options_, tolerance_);
     visited_.push_back(id);
+    std::unique_ptr<const AnalysedMode> analysed = analyse(system_, id);
+    if (analysed == nullptr) return analyse_by_numbers(id);
+    run = std::make_unique<ModeRun>(system_, std::move(analysed), options_, tolerance_);
     analyse_seconds_ += seconds_since(begun);
   }
   return *run;
+}
+
+// Where structure does not settle a mode, or numbers disagree with it.
+ModeRun& Simulation::analyse_by_numbers(ModeId id) {
+  const auto begun = Clock::now();
+  auto analysed = saltus::analyse_by_numbers(system_, id, time_, state_.values, state_.slopes);
+  result_.warnings.insert(result_.warnings.end(), analysed->warnings.begin(),
+                          analysed->warnings.end());
+  modes_[id.index()] =
+      std::make_unique<ModeRun>(system_, std::move(analysed), options_, tolerance_);
+  analyse_seconds_ += seconds_since(begun);
+  return *modes_[id.index()];
 }
 
 void Simulation::enter_initial_mode() {
@@ -109,13 +123,22 @@ void Simulation::enter_initial_mode() {
 bool Simulation::enter(ModeId id) {
   if (run_ != nullptr) run_->report().seconds += seconds_since(entered_);
   entered_ = Clock::now();
-  ModeRun& next = visit(id);
-  run_ = &next;
-  const bool first_visit = next.report().visits++ == 0;
-  const ConsistentOutcome outcome = next.make_consistent(time_, state_);
+  run_ = &visit(id);
+  const bool first_visit = run_->report().visits++ == 0;
+  ConsistentOutcome outcome = run_->make_consistent(time_, state_);
+  if (first_visit && outcome.status != ConsistentStatus::kNotFinite &&
+      run_->integrated_by_structure()) {
+    // Numbers have the last word: a structurally sound mode may be singular or of higher index.
+    const bool agrees = outcome.ok() && structure_holds();
+    if (!agrees && run_->analysed().unknowns.size() <= kLargestByNumbers) {
+      run_ = &analyse_by_numbers(id);
+      run_->report().visits = 1;
+      outcome = run_->make_consistent(time_, state_);
+    }
+  }
   if (outcome.status == ConsistentStatus::kNotFinite) {
     stop(StopReason::kNotFinite, fmt::format("{} is not finite {} when the mode starts",
-                                             next.equation_name(outcome.index), place()));
+                                             run_->equation_name(outcome.index), place()));
     return false;
   }
   if (!outcome.ok()) {
@@ -123,28 +146,22 @@ bool Simulation::enter(ModeId id) {
          fmt::format(
              "no consistent point {}: {} cannot be satisfied; check the start values or what "
              "the transition sets",
-             place(), next.equation_name(outcome.index)));
+             place(), run_->equation_name(outcome.index)));
     return false;
   }
-  if (first_visit && !check_ranks()) return false;
-  next.restart(time_);
+  run_->restart(time_);
   return true;
 }
 
-bool Simulation::check_ranks() {
-  if (run_->analysed().reduced != nullptr) return true;  // the reduction has measured them
+// Whether a mode integrated as written is strangeness-free at the present point.
+bool Simulation::structure_holds() {
+  if (!run_->integrated_as_written()) return true;  // the choice of states has shown it
   const auto begun = Clock::now();
   const RankReport ranks = run_->measure_ranks(time_);
   analyse_seconds_ += seconds_since(begun);
-  ModeReport& report = run_->report();
-  report.d = ranks.values.d;
-  report.a = ranks.values.a;
-  if (ranks.strangeness_free) return true;
-  stop(
-      StopReason::kSingular,
-      fmt::format("the equations do not determine '{}' {}: the mode is singular or of higher index",
-                  run_->unknown_name(ranks.suspicious_unknown), place()));
-  return false;
+  run_->report().d = ranks.values.d;
+  run_->report().a = ranks.values.a;
+  return ranks.strangeness_free;
 }
 
 StepOutcome Simulation::step() {
@@ -222,7 +239,13 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     }
     state_.values[id.index()] = assigned_[i];
   }
-  if (!enter(system_.find_mode(guard.to))) return;
+  try {
+    if (!enter(system_.find_mode(guard.to))) return;
+  } catch (const Error& error) {
+    // A mode that turns out wrong during a run must not cost the results so far.
+    stop(StopReason::kInconsistent, error.what());
+    return;
+  }
   recorder_->store(time_, run_->analysed().id, state_);
 
   const AnalysedMode& entered = run_->analysed();
@@ -305,6 +328,12 @@ void Simulation::stop_for(const StepOutcome& outcome) {
            fmt::format("the iteration matrix is singular {}: the equations do not determine '{}'",
                        place(), run_->unknown_name(outcome.index)));
       return;
+    case StepStatus::kRanksChanged:
+      stop(StopReason::kSingular,
+           fmt::format("the characteristic values changed {}: equations have become dependent or "
+                       "independent there",
+                       place()));
+      return;
     default:
       stop(StopReason::kStepSizeTooSmall,
            fmt::format("the step size fell below rounding {}; '{}' changes fastest: a singularity, "
@@ -336,6 +365,7 @@ SimulateResult Simulation::finish() {
     result_.final[system_.variables()[i].name] = state_.values[i];
   Statistics& total = result_.statistics;
   for (const ModeId id : visited_) {
+    if (modes_[id.index()] == nullptr) continue;  // its analysis was refused
     ModeRun& run = *modes_[id.index()];
     const IntegratorCounts counts = run.counts();
     Statistics& s = run.report().statistics;

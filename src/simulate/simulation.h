@@ -37,8 +37,9 @@ class Simulation {
   using Clock = std::chrono::steady_clock;
 
   ModeRun& visit(ModeId id);
+  ModeRun& analyse_by_numbers(ModeId id);
   bool enter(ModeId id);
-  bool check_ranks();
+  bool structure_holds();
   void take_transition(const Firing& firing, bool hop_follows_event);
   void log_grazings();
   std::string place() const;  // "at t = 1.5 in mode 'flying'"
