@@ -9,6 +9,10 @@ std::vector<Problem> all_problems() {
           diode_ring()};
 }
 
+std::vector<Problem> higher_index_problems() {
+  return {car_axis(), andrews(), slider_crank(), fekete(), water_tube()};
+}
+
 Problem make_problem(HybridSystem system, double t_end, std::vector<double> reference) {
   system.experiment.stop_time = t_end;
   Problem problem{.name = system.name(),
