@@ -17,6 +17,7 @@
 namespace saltus {
 namespace {
 
+constexpr int kMaxErrorTestFailures = 60;
 constexpr std::size_t kLargestDense = 20;  // as LinearSolver
 
 template <class T, auto Free>
@@ -44,6 +45,8 @@ class Ida : public Integrator {
         residual_(n_),
         x_(n_),
         dx_(n_) {
+    for (std::size_t j = 0; j < n_; ++j)
+      has_constraints_ = has_constraints_ || !dae.is_differential(j);
     SUNContext context = nullptr;
     SUNContext_Create(nullptr, &context);
     context_.reset(context);
@@ -77,6 +80,9 @@ class Ida : public Integrator {
       IDASetLinearSolver(memory_.get(), solver_.get(), matrix_.get());
       IDASetJacFn(memory_.get(), &Ida::evaluate_jacobian);
       IDASetMaxNumSteps(memory_.get(), -1);
+      // The slopes of algebraic unknowns are not known at a restart, so the first step may have to
+      // shrink a long way.
+      IDASetMaxErrTestFails(memory_.get(), kMaxErrorTestFailures);
       if (std::isfinite(options_.max_step)) IDASetMaxStep(memory_.get(), options_.max_step);
     } else {
       retire_counts();
@@ -101,6 +107,9 @@ class Ida : public Integrator {
     t0_ = t1_;
     t1_ = std::min(reached, limit);
     read_back();
+    // Newton stops within the tolerance, but constraints are to hold better than that. IDA's own
+    // history stays as it is.
+    if (has_constraints_) consistent_.solve(data_, t1_, x_.data(), dx_.data());
     return {};
   }
 
@@ -239,6 +248,7 @@ class Ida : public Integrator {
   std::vector<double> jacobian_;
   std::vector<double> residual_;
   std::vector<double> x_, dx_;
+  bool has_constraints_ = false;
   double t0_ = 0.0;
   double t1_ = 0.0;
   std::size_t bad_equation_ = kNone;

@@ -149,6 +149,7 @@ void Radau::restart(double t, std::span<const double> x, std::span<const double>
   std::copy(dx.begin(), dx.end(), dx1_.begin());
   first_ = true;
   next_step_ = step;
+  step_was_given_ = step > 0.0;
   reuse_jacobian_ = false;
   contraction_ = 1.0;
   accepted_step_ = 0.0;
@@ -187,11 +188,12 @@ StepOutcome Radau::step(double limit) {
       continue;
     }
 
-    const double error = estimate_error(h, first_ || rejected_by_error);
+    double error = estimate_error(h, first_ || rejected_by_error);
+    if (has_constraints_) error = std::max(error, estimate_defect(h));
     if (!(error < 1.0)) {
       ++counts_.rejected;
       rejected_by_error = true;
-      h = first_ ? 0.1 * h : next_step_size(h, error);
+      h = first_ && !step_was_given_ ? 0.1 * h : next_step_size(h, error);
       if (!jacobian_is_fresh_) evaluate_jacobian();
       continue;
     }
@@ -412,11 +414,38 @@ double Radau::estimate_error(double h, bool filter) {
   return std::max(error, 1e-10);
 }
 
+// How far the continuous output is from satisfying the equations in the middle of the step, in the
+// algebraic unknowns. The embedded estimate only sees the differential ones, but outputs and guards
+// read both inside the step: an algebraic unknown driven by time alone would go unnoticed.
+double Radau::estimate_defect(double h) {
+  constexpr double kMiddle = 0.4;  // between the nodes, where collocation says nothing
+  const Weights w = weights_at(kMiddle);
+  for (std::size_t j = 0; j < n_; ++j) {
+    const double z0 = z_[j];
+    const double z1 = z_[n_ + j];
+    const double z2 = z_[2 * n_ + j];
+    stage_x_[j] = x0_[j] + w.value[0] * z0 + w.value[1] * z1 + w.value[2] * z2;
+    stage_dx_[j] = (w.slope[0] * z0 + w.slope[1] * z1 + w.slope[2] * z2) / h;
+  }
+  dae_.residual(data_, t0_ + kMiddle * h, stage_x_.data(), stage_dx_.data(), work_.data());
+  ++counts_.residuals;
+  real_.solve(work_.data());
+  double sum = 0.0;
+  double count = 0.0;
+  for (std::size_t j = 0; j < n_; ++j) {
+    if (control_[j] == 0.0 || dae_.is_differential(j)) continue;
+    sum += work_[j] * work_[j] * scale_[j] * scale_[j];
+    count += 1.0;
+  }
+  const double defect = count == 0.0 ? 0.0 : std::sqrt(sum / count);
+  return std::isfinite(defect) ? defect : 1e10;
+}
+
 // Predictive control (Gustafsson): looks at the last two errors; Newton's iteration count caps it.
 double Radau::next_step_size(double h, double error) {
   const double cap = std::min(
       kSafety, kSafety * (1.0 + 2.0 * kMaxIterations) / (iterations_ + 2.0 * kMaxIterations));
-  const double growth = first_ ? kLargestFirstGrowth : kLargestGrowth;
+  const double growth = first_ && !step_was_given_ ? kLargestFirstGrowth : kLargestGrowth;
   double quotient = std::clamp(std::pow(error, 0.25) / cap, 1.0 / growth, kLargestShrink);
   if (error < 1.0 && accepted_step_ > 0.0) {
     const double predicted =

@@ -44,6 +44,7 @@ class Radau : public Integrator {
   void predict(double h);
   NewtonResult solve_stages(double t_end, double h);
   double estimate_error(double h, bool filter);
+  double estimate_defect(double h);
   void accept(double t_end, double h);
   void polish(double h);
   double next_step_size(double h, double error);
@@ -85,7 +86,8 @@ class Radau : public Integrator {
   std::vector<double> stage_x_, stage_dx_, scale_, error_, work_;
   std::vector<std::complex<double>> complex_work_;
 
-  bool first_ = true;  // no step accepted since the restart
+  bool first_ = true;            // no step accepted since the restart
+  bool step_was_given_ = false;  // the first step is remembered, not guessed
   double next_step_ = 0.0;
   double accepted_step_ = 0.0;    // step and error of the last accepted step, for the predictive
   double accepted_error_ = 1e-2;  // controller
