@@ -181,12 +181,13 @@ void GuardWatch::pin_down(Integrator& integrator) {
   const bool bracketed = high_value <= 0.0;
   double t = std::min(t0 + first_root_ * (t1 - t0), t1);
   const double resolution = 4.0 * kEpsilon * std::max(std::abs(t0), std::abs(t1));
-  // Slope of the guard on the extension, for the first correction.
-  const double probe = 1e-4 * (t1 - t0);
-  evaluate(integrator, t);
-  const double here = values_[g];
-  evaluate(integrator, std::max(t - probe, t0));
-  double slope = (here - values_[g]) / (t - std::max(t - probe, t0));
+  // Slope of the guard on the extension, for the first correction: over a distance small enough
+  // that a second root close by does not spoil it.
+  const double probe = std::min(0.5 * (t - t0), std::max(1e-8 * (t1 - t0), 1e3 * resolution));
+  evaluate(integrator, t + probe);
+  const double beyond = values_[g];
+  evaluate(integrator, t - probe);
+  double slope = probe > 0.0 ? (beyond - values_[g]) / (2.0 * probe) : 0.0;
 
   double previous_t = t0;
   double previous_value = 0.0;
@@ -211,6 +212,9 @@ void GuardWatch::pin_down(Integrator& integrator) {
     if (std::abs(value) <= noise || (bracketed && high - low <= resolution)) break;
     double next = slope != 0.0 ? t - value / slope : t;
     if (bracketed && !(next > low && next < high)) next = 0.5 * (low + high);
+    // Without a bracket a long way to go means that the solution has no root where its extension
+    // has one.
+    if (!bracketed && std::abs(next - t) > 0.1 * (t1 - t0)) break;
     next = std::clamp(next, t0, t1);
     if (std::abs(next - t) <= 0.5 * resolution) break;
     t = next;
