@@ -184,7 +184,7 @@ TEST_P(HigherIndex, SatisfiesConstraintsAtEveryStoredPoint) {
   RecordProperty("velocity", fmt::format("{:.3g}", velocity));
 }
 
-// Instants from problems/reference, where they are solved for to more than 20 digits.
+// Instants from problems/reference, whose two runs agree to 21 digits at the end.
 TEST(WaterTube, ChangesRegimesWhenTheReferenceDoes) {
   const std::vector<std::pair<double, std::string>> expected = {
       {3535.50683134793421, "13_11"}, {6864.28254034842866, "11_12"},
