@@ -18,29 +18,6 @@ namespace {
 constexpr std::size_t kLargestDenseRank = 200;
 constexpr double kRankTolerance = 1e-11;
 
-DaeDefinition define(const HybridSystem& system, const Mode& mode,
-                     const std::vector<VariableId>& unknowns) {
-  DaeDefinition def;
-  for (std::size_t i = 0; i < mode.equations.size(); ++i) {
-    def.residuals.push_back(mode.equations[i].residual());
-    def.equation_names.push_back(equation_name(mode, i));
-  }
-  std::vector<bool> is_unknown(system.variables().size(), false);
-  for (const VariableId id : unknowns) {
-    const Variable& v = system.variable(id);
-    is_unknown[id.index()] = true;
-    def.unknowns.push_back(v.symbol);
-    def.derivatives.push_back(der(v.symbol));
-    def.unknown_names.push_back(v.name);
-    def.nominal.push_back(v.nominal);
-  }
-  def.time = system.time();
-  for (const Parameter& p : system.parameters()) def.parameters.push_back(p.symbol);
-  for (std::size_t i = 0; i < is_unknown.size(); ++i)
-    if (!is_unknown[i]) def.held.push_back(system.variable(VariableId(i)).symbol);
-  return def;
-}
-
 std::string unknown_list(const HybridSystem& system, const std::vector<VariableId>& unknowns,
                          const std::vector<std::size_t>& which) {
   std::vector<std::string> names;
@@ -69,19 +46,6 @@ void refuse(const HybridSystem& system, const Mode& mode, const std::vector<Vari
                         unknown_list(system, unknowns, offsets.unknowns_of_excess),
                         equation_list(mode, offsets.excess_equations));
   throw Error(text);
-}
-
-void check_orders(const HybridSystem& system, const Mode& mode) {
-  for (std::size_t i = 0; i < mode.equations.size(); ++i) {
-    for (const Expr& leaf : leaves_of(mode.equations[i].residual())) {
-      if (leaf.is_variable() && leaf.node()->order > 1)
-        throw Error(
-            fmt::format("{}: {} of mode '{}' contains {}; introduce a variable for {} so that "
-                        "only first derivatives occur",
-                        system.name(), equation_name(mode, i), mode.name, to_string(leaf),
-                        to_string(system.graph().variable(leaf.node()->variable(), 1))));
-    }
-  }
 }
 
 void compile_guards(const Mode& mode, AnalysedMode& analysed) {
@@ -158,6 +122,42 @@ Eigen::MatrixXd dense(const Pattern& pattern, const double* values,
 
 }  // namespace
 
+DaeDefinition write_out(const HybridSystem& system, const Mode& mode,
+                        const std::vector<VariableId>& unknowns) {
+  DaeDefinition def;
+  for (std::size_t i = 0; i < mode.equations.size(); ++i) {
+    def.residuals.push_back(mode.equations[i].residual());
+    def.equation_names.push_back(equation_name(mode, i));
+  }
+  std::vector<bool> is_unknown(system.variables().size(), false);
+  for (const VariableId id : unknowns) {
+    const Variable& v = system.variable(id);
+    is_unknown[id.index()] = true;
+    def.unknowns.push_back(v.symbol);
+    def.derivatives.push_back(der(v.symbol));
+    def.unknown_names.push_back(v.name);
+    def.nominal.push_back(v.nominal);
+  }
+  def.time = system.time();
+  for (const Parameter& p : system.parameters()) def.parameters.push_back(p.symbol);
+  for (std::size_t i = 0; i < is_unknown.size(); ++i)
+    if (!is_unknown[i]) def.held.push_back(system.variable(VariableId(i)).symbol);
+  return def;
+}
+
+void check_orders(const HybridSystem& system, const Mode& mode) {
+  for (std::size_t i = 0; i < mode.equations.size(); ++i) {
+    for (const Expr& leaf : leaves_of(mode.equations[i].residual())) {
+      if (leaf.is_variable() && leaf.node()->order > 1)
+        throw Error(
+            fmt::format("{}: {} of mode '{}' contains {}; introduce a variable for {} so that "
+                        "only first derivatives occur",
+                        system.name(), equation_name(mode, i), mode.name, to_string(leaf),
+                        to_string(system.graph().variable(leaf.node()->variable(), 1))));
+    }
+  }
+}
+
 void check_structure(const HybridSystem& system, const Mode& mode) {
   check_orders(system, mode);
   std::vector<Expr> residuals;
@@ -176,7 +176,7 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
   analysed->id = id;
   analysed->mode = &mode;
   analysed->unknowns = unknowns_of(system, mode);
-  analysed->written = define(system, mode, analysed->unknowns);
+  analysed->written = write_out(system, mode, analysed->unknowns);
   const DaeDefinition& written = analysed->written;
   const Signature signature = signature_of(written.residuals, analysed->unknowns);
   const Offsets offsets = find_offsets(signature);
@@ -213,7 +213,7 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
   analysed->id = id;
   analysed->mode = &mode;
   analysed->unknowns = unknowns_of(system, mode);
-  analysed->written = define(system, mode, analysed->unknowns);
+  analysed->written = write_out(system, mode, analysed->unknowns);
   std::vector<double> x, dx, parameters, held;
   for (const VariableId v : analysed->unknowns) {
     x.push_back(values[v.index()]);

@@ -45,6 +45,13 @@ struct AnalysedMode {
   std::vector<std::uint32_t> guard_unknowns;
 };
 
+// The mode as written: its residuals in the given unknowns; all other variables are held.
+DaeDefinition write_out(const HybridSystem& system, const Mode& mode,
+                        const std::vector<VariableId>& unknowns);
+
+// Throws Error naming the equation if one contains a second or higher derivative.
+void check_orders(const HybridSystem& system, const Mode& mode);
+
 // Throws Error if a mode cannot be solved whatever the numbers: fewer equations than unknowns,
 // second derivatives, or a structural defect in a mode too large to be analysed by numbers. Names
 // the culprits. Cheap; meant to be called for all modes before a run starts.

@@ -1,0 +1,259 @@
+#include "analysis/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "analysis/analysed_mode.h"
+#include "analysis/reduce.h"
+#include "analysis/structure.h"
+#include "expr/differentiate.h"
+#include "model/start_values.h"
+
+namespace saltus {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+constexpr int kLevels = 6;
+// Entries of a normalised constraint below this are rounding.
+constexpr double kNegligible = 1e-7;
+
+// A mode with everything the steps below look at.
+struct Subject {
+  const HybridSystem& system;
+  const Mode& mode;
+  std::vector<VariableId> unknowns;
+  DaeDefinition written;
+  Signature signature;
+  Offsets offsets;
+};
+
+Subject open(const HybridSystem& system, const Mode& mode) {
+  Subject s{system, mode, unknowns_of(system, mode), {}, {}, {}};
+  s.written = write_out(system, mode, s.unknowns);
+  s.signature = signature_of(s.written.residuals, s.unknowns);
+  s.offsets = find_offsets(s.signature);
+  return s;
+}
+
+std::string name_equation(const Mode& mode, std::size_t index) {
+  const Equation& e = mode.equations[index];
+  return e.name.empty() ? equation_name(mode, index) : e.name;
+}
+
+std::string describe(const Guard& guard) {
+  return fmt::format("{}: {} > 0, then {}", guard.name, to_string(guard.value),
+                     guard.to.empty() ? "the run ends" : guard.to);
+}
+
+// mu, d, a as far as structure tells.
+CharacteristicValues structural_values(const Offsets& offsets) {
+  CharacteristicValues values;
+  for (const int c : offsets.c) {
+    values.mu = std::max(values.mu, c);
+    values.d -= c;
+  }
+  for (const int d : offsets.d) values.d += d;
+  values.a = static_cast<int>(offsets.d.size()) - values.d;
+  return values;
+}
+
+void fill_from_structure(const Subject& s, ModeAnalysis& report) {
+  const Offsets& offsets = s.offsets;
+  if (offsets.solvable) {
+    report.values = structural_values(offsets);
+    if (report.values.mu > 0)
+      report.hidden = reduce(s.system.graph(), s.written, s.unknowns, s.signature, offsets).hidden;
+    for (std::size_t i = 0; i < offsets.c.size(); ++i)
+      if (offsets.c[i] > 0)
+        report.differentiated.emplace_back(name_equation(s.mode, i), offsets.c[i]);
+    return;
+  }
+  // Without a transversal structure counts what is missing and what is too much.
+  const auto matched = static_cast<int>(
+      std::ranges::count_if(offsets.unknown_of, [](std::ptrdiff_t j) { return j >= 0; }));
+  report.values.v = static_cast<int>(report.equations) - matched;
+  report.values.u = static_cast<int>(report.unknowns) - matched;
+  for (const int d : offsets.d) report.values.d += std::min(d, 1);
+  report.values.d = std::min(report.values.d, matched);
+  report.values.a = matched - report.values.d;
+  for (const std::size_t i : offsets.excess_equations)
+    report.redundant.push_back(name_equation(s.mode, i));
+  for (const std::size_t j : offsets.free_unknowns)
+    report.free.push_back(s.written.unknown_names[j]);
+}
+
+// A basis of the constraints Z2 in which each one is led by a derivative of an equation as high as
+// possible with factor one; those led by no derivative are equations as written and come last. This
+// makes the combinations as short as Gauss-Jordan elimination can.
+MatrixXd simplify(MatrixXd z, Index m, Index& hidden) {
+  hidden = 0;
+  Index done = 0;
+  const Index levels = z.rows() / m;
+  for (Index k = 0; k < z.cols(); ++k) z.col(k) /= z.col(k).cwiseAbs().maxCoeff();
+  for (Index level = levels - 1; level >= 0; --level) {
+    for (;;) {
+      if (done == z.cols()) break;
+      Index row = 0;
+      Index column = 0;
+      const double pivot =
+          z.block(level * m, done, m, z.cols() - done).cwiseAbs().maxCoeff(&row, &column);
+      if (pivot <= kNegligible) break;
+      z.col(done).swap(z.col(done + column));
+      z.col(done) /= z(level * m + row, done);
+      for (Index k = 0; k < z.cols(); ++k)
+        if (k != done) z.col(k) -= z(level * m + row, k) * z.col(done);
+      ++done;
+    }
+    if (level == 1) hidden = done;
+  }
+  for (Index i = 0; i < z.rows(); ++i)
+    for (Index k = 0; k < z.cols(); ++k)
+      if (std::abs(z(i, k)) <= kNegligible) z(i, k) = 0.0;
+  return z;
+}
+
+// Factors are combinations of numbers of the model; the last digits are rounding.
+double tidy(double factor) { return std::stod(fmt::format("{:.9g}", factor)); }
+
+// The constraint as a formula, if the factors found at one point cancel all derivatives at every
+// point.
+std::optional<Expr> as_formula(const DerivativeArray& array, const Eigen::VectorXd& factors,
+                               std::size_t n) {
+  Expr sum = 0.0;
+  for (Index i = 0; i < factors.size(); ++i)
+    if (factors(i) != 0.0)
+      sum += Expr(tidy(factors(i))) * array.residuals()[static_cast<std::size_t>(i)];
+  const std::vector<Expr> derivatives(array.symbol_list().begin() + static_cast<std::ptrdiff_t>(n),
+                                      array.symbol_list().end());
+  const Expr expressions[] = {sum};
+  for (const JacobianEntry& entry : jacobian(expressions, derivatives))
+    if (!entry.value.is_number() || std::abs(entry.value.number()) > 1e-8) return std::nullopt;
+  return substitute(sum, derivatives, std::vector<Expr>(derivatives.size(), 0.0));
+}
+
+std::string in_words(const Subject& s, const Eigen::VectorXd& factors) {
+  const std::size_t m = s.mode.equations.size();
+  std::vector<std::string> parts;
+  for (Index i = 0; i < factors.size(); ++i) {
+    if (factors(i) == 0.0) continue;
+    const auto k = static_cast<std::size_t>(i);
+    const std::string name = name_equation(s.mode, k % m);
+    parts.push_back(k < m ? name : fmt::format("derivative {} of {}", k / m, name));
+  }
+  return fmt::format("a combination without derivatives of: {}", fmt::join(parts, "; "));
+}
+
+void fill_from_numbers(const Subject& s, const ArrayAnalysis& found, ModeAnalysis& report) {
+  report.hidden.clear();
+  report.differentiated.clear();
+  report.redundant.clear();
+  report.free.clear();
+  report.values = found.values;
+  for (const std::size_t i : found.redundant_equations)
+    report.redundant.push_back(name_equation(s.mode, i));
+  for (const std::size_t i : found.contradictory_equations)
+    report.contradictory.push_back(name_equation(s.mode, i));
+  for (const std::size_t j : found.free_unknowns) report.free.push_back(s.written.unknown_names[j]);
+  if (found.values.mu == 0 || !found.holds) return;
+
+  const auto m = static_cast<Index>(report.equations);
+  Index hidden = 0;
+  const MatrixXd constraints = simplify(found.z2, m, hidden);
+  const DerivativeArray array(s.system.graph(), s.written, found.values.mu);
+  std::vector<int> times(report.equations, 0);
+  for (Index k = 0; k < hidden; ++k) {
+    const Eigen::VectorXd factors = constraints.col(k);
+    for (Index i = m; i < factors.size(); ++i)
+      if (factors(i) != 0.0) {
+        int& most = times[static_cast<std::size_t>(i % m)];
+        most = std::max(most, static_cast<int>(i / m));
+      }
+    const std::optional<Expr> formula = as_formula(array, factors, report.unknowns);
+    report.hidden.push_back(formula ? to_string(*formula) + " = 0" : in_words(s, factors));
+  }
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (times[i] > 0) report.differentiated.emplace_back(name_equation(s.mode, i), times[i]);
+}
+
+ArrayAnalysis ask_numbers(const Subject& s, double t, const std::vector<double>& values) {
+  std::vector<double> x, parameters, held;
+  for (const VariableId v : s.unknowns) x.push_back(values[v.index()]);
+  for (const Parameter& p : s.system.parameters()) parameters.push_back(p.value);
+  for (const Expr& h : s.written.held) held.push_back(values[h.node()->variable().index()]);
+  return analyse_array(s.system.graph(), s.written, t, x, std::vector<double>(x.size(), 0.0),
+                       parameters, held, kLevels);
+}
+
+std::string compare(const CharacteristicValues& structure, const CharacteristicValues& numbers) {
+  return fmt::format(
+      "structure alone says mu = {}, d = {}, a = {}; the ranks of the derivative array say mu = "
+      "{}, d = {}, a = {}, v = {}, u = {}, and they decide",
+      structure.mu, structure.d, structure.a, numbers.mu, numbers.d, numbers.a, numbers.v,
+      numbers.u);
+}
+
+}  // namespace
+
+ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
+                          const std::vector<double>& values) {
+  const Mode& mode = system.modes()[id.index()];
+  check_orders(system, mode);
+  const Subject s = open(system, mode);
+  ModeAnalysis report;
+  report.name = mode.name;
+  report.unknowns = s.unknowns.size();
+  report.equations = mode.equations.size();
+  for (const Guard& guard : mode.guards) report.guards.push_back(describe(guard));
+  fill_from_structure(s, report);
+  if (report.unknowns > kLargestByNumbers) {
+    report.note = fmt::format("by structure only (more than {} unknowns)", kLargestByNumbers);
+    if (!s.offsets.solvable) report.note += "; mu, d and a are not certain";
+    return report;
+  }
+
+  const ArrayAnalysis found = ask_numbers(s, t, values);
+  report.gap = found.gap;
+  const bool agrees = s.offsets.solvable && found.values == report.values;
+  if (!found.holds && s.offsets.solvable && !found.consistent) {
+    report.note =
+        "no point near the start values satisfies the equations and their derivatives; by "
+        "structure only";
+    return report;
+  }
+  if (!agrees) {
+    if (s.offsets.solvable) report.note = compare(report.values, found.values);
+    fill_from_numbers(s, found, report);
+  }
+  if (!found.holds)
+    report.note = fmt::format(
+        "the equations are singular: no strangeness index up to {} was found; the values are those "
+        "of the last attempt",
+        kLevels);
+  else if (!found.consistent)
+    report.note += fmt::format("{}no point near the start values satisfies all equations",
+                               report.note.empty() ? "" : "; ");
+  return report;
+}
+
+SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes) {
+  validate(system);
+  SystemAnalysis analysis{system.name(), {}, 0};
+  const std::vector<double> values = start_values(system);
+  const ModeId first = system.find_mode(system.initial_mode);
+  std::vector<ModeId> order{first};
+  for (std::size_t i = 0; i < system.modes().size(); ++i)
+    if (ModeId(i) != first) order.emplace_back(i);
+  analysis.left_out = order.size() - std::min(order.size(), max_modes);
+  order.resize(order.size() - analysis.left_out, first);
+  for (const ModeId id : order)
+    analysis.modes.push_back(analyse_mode(system, id, system.experiment.start_time, values));
+  return analysis;
+}
+
+}  // namespace saltus

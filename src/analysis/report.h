@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/derivative_array.h"
+#include "model/system.h"
+
+namespace saltus {
+
+// What is known of a mode before it is integrated, in the names of the model.
+struct ModeAnalysis {
+  std::string name;
+  std::vector<std::string> conditions;
+  std::size_t unknowns = 0;
+  std::size_t equations = 0;
+  CharacteristicValues values;
+  std::vector<std::string> hidden;                          // constraints found by differentiation
+  std::vector<std::pair<std::string, int>> differentiated;  // equation, how often; > 0 only
+  std::vector<std::string> redundant;                       // equations that say the same
+  std::vector<std::string> contradictory;  // equations that exclude each other at any point
+  std::vector<std::string> free;           // unknowns that nothing determines
+  std::vector<std::string> guards;         // "name: value > 0, then successor"
+  // How clear the ranks were (ArrayAnalysis); 0: numbers were not asked.
+  double gap = 0.0;
+  // Where structure and numbers disagree, or where the values are not certain; else empty.
+  std::string note;
+};
+
+// Analyses a mode by its structure and, up to kLargestByNumbers unknowns, by the ranks of its
+// derivative array near the given values (by VariableId); numbers have the last word. Over- and
+// underdetermined modes are reported like any other. Throws Error for second derivatives only.
+ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
+                          const std::vector<double>& values);
+
+struct SystemAnalysis {
+  std::string model;
+  std::vector<ModeAnalysis> modes;
+  std::size_t left_out = 0;  // modes beyond the limit
+};
+
+// The initial mode, then the others in order of declaration, at most `max_modes`, near the start
+// values.
+SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes);
+
+}  // namespace saltus
