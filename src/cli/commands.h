@@ -12,6 +12,7 @@ inline constexpr int kWrongInput = 2;  // nothing was integrated
 // Each adds its subcommand to the program; when it has been parsed, its exit status is in `status`.
 // They throw Error for wrong input.
 void add_simulate_command(CLI::App& program, int& status);
+void add_analyze_command(CLI::App& program, int& status);
 void add_examples_command(CLI::App& program, int& status);
 
 }  // namespace saltus

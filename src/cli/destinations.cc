@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "output/csv.h"
+#include "output/file.h"
 #include "output/json.h"
 #include "output/mat.h"
 #include "output/report.h"
@@ -55,19 +56,23 @@ void make_folder_of(const std::string& path) {
         fmt::format("cannot make the directory '{}': {}", folder.string(), problem.message()));
 }
 
-void print_json(const SimulateResult& result) {
-  const std::string text = to_json_text(result);
-  errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-}
-
 }  // namespace
 
 void check_writable(const Destinations& to) {
   if (!to.folder.empty()) check_folder("--output " + to.folder, to.folder);
   if (!to.report.empty()) check_file("--report " + to.report, to.report);
   if (!to.json.empty() && to.json != "-") check_file("--json " + to.json, to.json);
+}
+
+void write_text(const std::string& text, const std::string& path) {
+  if (path != "-") {
+    make_folder_of(path);
+    write_file(path, text);
+    return;
+  }
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
 void write_results(const SimulateResult& result, const Destinations& destinations,
@@ -95,12 +100,7 @@ void write_results(const SimulateResult& result, const Destinations& destination
   if (!destinations.report.empty())
     attempt(destinations.report, [&] { write_report(result, destinations.report); });
   if (!destinations.json.empty())
-    attempt(destinations.json, [&] {
-      if (destinations.json == "-")
-        print_json(result);
-      else
-        write_json(result, destinations.json);
-    });
+    attempt(destinations.json, [&] { write_text(to_json_text(result), destinations.json); });
 }
 
 }  // namespace saltus

@@ -19,6 +19,10 @@ struct Destinations {
 // and not after it.
 void check_writable(const Destinations& to);
 
+// One text to a file, whose folder is made if it is missing, or to standard output ("-"). Throws
+// Error.
+void write_text(const std::string& text, const std::string& path);
+
 // Writes everything that is wanted, makes folders that are missing, and goes on after a failure
 // so that one full disk does not cost the other files. Appends the paths written and the failures,
 // one sentence each.

@@ -21,8 +21,9 @@ constexpr const char* kFooter = R"(Examples:
   saltus simulate ball --set e=0.8 --stop-time 2 --output results
   saltus simulate rectifier --report rectifier.html
   saltus simulate tanks --json - | jq .events
+  saltus analyze pendulum
 
-`saltus simulate --help` explains the options.
+`saltus simulate --help` and `saltus analyze --help` explain the options.
 Exit status: 0 reached the stop time (or the model ended the run); 1 stopped early, results up to
 there are kept; 2 the input is wrong.)";
 
@@ -66,6 +67,7 @@ int run(int argc, const char* const* argv) {
   program.require_subcommand(1);
   int status = saltus::kReached;
   saltus::add_simulate_command(program, status);
+  saltus::add_analyze_command(program, status);
   saltus::add_examples_command(program, status);
   try {
     program.parse(argc, argv);

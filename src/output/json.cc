@@ -69,6 +69,30 @@ Json statistics_json(const Statistics& statistics) {
           {"wall_seconds", number(statistics.wall_seconds)}};
 }
 
+Json analysis_json(const ModeAnalysis& mode) {
+  Json differentiated = Json::object();
+  for (const auto& [equation, times] : mode.differentiated) differentiated[equation] = times;
+  return {{"name", mode.name},
+          {"conditions", mode.conditions},
+          {"unknowns", mode.unknowns},
+          {"equations", mode.equations},
+          {"mu", mode.values.mu},
+          {"d", mode.values.d},
+          {"a", mode.values.a},
+          {"v", mode.values.v},
+          {"u", mode.values.u},
+          {"hidden", mode.hidden},
+          {"differentiated", differentiated},
+          {"redundant", mode.redundant},
+          {"free", mode.free},
+          {"guards", mode.guards}};
+}
+
+// A name that is not UTF-8 must not cost the user the whole text.
+std::string indented(const Json& object) {
+  return object.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 }  // namespace
 
 Json to_json(const SimulateResult& result) {
@@ -95,13 +119,20 @@ Json to_json(const SimulateResult& result) {
   return object;
 }
 
-std::string to_json_text(const SimulateResult& result) {
-  // A name that is not UTF-8 must not cost the user the whole summary.
-  return to_json(result).dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string to_json_text(const SimulateResult& result) { return indented(to_json(result)); }
 
 void write_json(const SimulateResult& result, const std::string& path) {
   write_file(path, to_json_text(result));
 }
+
+Json to_json(const SystemAnalysis& analysis) {
+  Json object;
+  object["model"] = analysis.model;
+  object["modes"] = Json::array();
+  for (const ModeAnalysis& mode : analysis.modes) object["modes"].push_back(analysis_json(mode));
+  return object;
+}
+
+std::string to_json_text(const SystemAnalysis& analysis) { return indented(to_json(analysis)); }
 
 }  // namespace saltus

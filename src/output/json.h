@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "analysis/report.h"
 #include "simulate/result.h"
 
 namespace saltus {
@@ -13,5 +14,9 @@ nlohmann::ordered_json to_json(const SimulateResult& result);
 // The same as indented text; doubles read back exactly.
 std::string to_json_text(const SimulateResult& result);
 void write_json(const SimulateResult& result, const std::string& path);
+
+// The analysis of a system's modes as one object; docs/guide/command_line.md lists the fields.
+nlohmann::ordered_json to_json(const SystemAnalysis& analysis);
+std::string to_json_text(const SystemAnalysis& analysis);
 
 }  // namespace saltus

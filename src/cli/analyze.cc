@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/report.h"
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/destinations.h"
+#include "cli/load.h"
+#include "output/json.h"
+
+namespace saltus {
+namespace {
+
+constexpr const char* kFooter =
+    R"(mu: strangeness index; d: differential, a: algebraic equations; v: redundant equations; u: free
+unknowns. A mode is integrable as it stands if v = u = 0; mu says how often equations had to be
+differentiated until all constraints showed. Modes are looked at near the start values.
+
+Examples:
+  saltus analyze pendulum
+  saltus analyze pendulum --json - | jq '.modes[0].hidden'
+
+Exit status: 0 analysed, whatever was found; 1 the result could not be written; 2 the input is
+wrong.)";
+
+struct AnalyzeArguments {
+  std::string model;
+  std::vector<std::string> settings;
+  std::size_t max_modes = 64;
+  std::string json;
+};
+
+std::string rank_evidence(const ModeAnalysis& mode) {
+  if (mode.gap == 0.0) return "not asked";
+  if (mode.gap >= 1e16) return "beyond doubt";
+  return fmt::format("{:.0e}", mode.gap);
+}
+
+void print_list(const char* title, const std::vector<std::string>& lines) {
+  for (std::size_t k = 0; k < lines.size(); ++k)
+    fmt::print(stdout, "  {:<16}{}\n", k == 0 ? title : "", lines[k]);
+}
+
+void print_table(const SystemAnalysis& analysis) {
+  std::size_t width = 4;
+  for (const ModeAnalysis& mode : analysis.modes) width = std::max(width, mode.name.size());
+  fmt::print(stdout, "{:<{}}  unknowns  equations   mu    d    a    v    u  rank gap\n", "mode",
+             width);
+  for (const ModeAnalysis& mode : analysis.modes) {
+    const CharacteristicValues& c = mode.values;
+    fmt::print(stdout, "{:<{}}  {:>8}  {:>9}  {:>3}  {:>3}  {:>3}  {:>3}  {:>3}  {}\n", mode.name,
+               width, mode.unknowns, mode.equations, c.mu, c.d, c.a, c.v, c.u, rank_evidence(mode));
+  }
+}
+
+void print_details(const ModeAnalysis& mode) {
+  std::vector<std::string> differentiated;
+  for (const auto& [equation, times] : mode.differentiated)
+    differentiated.push_back(fmt::format("{} ({}x)", equation, times));
+  fmt::print(stdout, "\nmode {}\n", mode.name);
+  print_list("conditions", mode.conditions);
+  print_list("hidden", mode.hidden);
+  print_list("differentiated", differentiated);
+  print_list("redundant", mode.redundant);
+  print_list("contradictory", mode.contradictory);
+  if (!mode.free.empty()) print_list("free", {fmt::format("{}", fmt::join(mode.free, ", "))});
+  print_list("guards", mode.guards);
+  if (!mode.note.empty()) print_list("note", {mode.note});
+}
+
+int run_analyze(const AnalyzeArguments& arguments) {
+  const HybridSystem system = load_model(arguments.model, arguments.settings);
+  check_writable({.folder = {}, .formats = {}, .report = {}, .json = arguments.json});
+  const SystemAnalysis analysis = analyse_modes(system, arguments.max_modes);
+  int status = kReached;
+  if (!arguments.json.empty()) {
+    try {
+      write_text(to_json_text(analysis), arguments.json);
+    } catch (const Error& error) {
+      fmt::print(stderr, "error: {}\n", error.message());
+      status = kStopped;
+    }
+  }
+  if (arguments.json == "-") return status;
+  print_table(analysis);
+  for (const ModeAnalysis& mode : analysis.modes) print_details(mode);
+  if (analysis.left_out > 0)
+    fmt::print(stdout, "\n{} more modes; --max-modes {} shows them all\n", analysis.left_out,
+               analysis.modes.size() + analysis.left_out);
+  return status;
+}
+
+}  // namespace
+
+void add_analyze_command(CLI::App& program, int& status) {
+  CLI::App* command = program.add_subcommand(
+      "analyze", "Show index, hidden constraints and free unknowns of every mode");
+  const auto arguments = std::make_shared<AnalyzeArguments>();
+  AnalyzeArguments& a = *arguments;
+  command->footer(kFooter);
+  command->add_option("MODEL", a.model, "name of a bundled example (`saltus examples` lists them)")
+      ->required()
+      ->option_text(" ");
+  command->add_option("--set", a.settings, "give a parameter or start value; repeatable")
+      ->option_text("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--max-modes", a.max_modes, "at most so many modes; default 64")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  command
+      ->add_option("--json", a.json,
+                   "write the analysis; - is standard output and prints nothing else")
+      ->option_text("FILE|-");
+  command->callback([arguments, &status] { status = run_analyze(*arguments); });
+}
+
+}  // namespace saltus
