@@ -2,20 +2,29 @@
 
 #include <array>
 
+#include "examples/arm/arm.h"
 #include "examples/ball/ball.h"
+#include "examples/pendulum/pendulum.h"
 #include "examples/rectifier/rectifier.h"
+#include "examples/rlc/rlc.h"
 #include "examples/robertson/robertson.h"
+#include "examples/slider_crank/slider_crank.h"
 #include "examples/tanks/tanks.h"
 
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 4> all = {{
+  static const std::array<Example, 8> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},
       {"rectifier", "full-bridge rectifier with ideal diodes: three modes of index 1",
        make_rectifier},
+      {"pendulum", "pendulum whose string breaks, flight, steered flight: index 3, 0 and 1",
+       make_pendulum},
+      {"slider_crank", "rigid slider crank in redundant coordinates: index 3", make_slider_crank},
+      {"arm", "elastic-joint arm on a prescribed path: index 5, no degree of freedom", make_arm},
+      {"rlc", "oscillating circuit with a loop of capacitors: index 2", make_rlc},
   }};
   return all;
 }
