@@ -282,7 +282,7 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
       by_dx.row(i) /= size;
     }
   }
-  Eigen::BDCSVD<Eigen::MatrixXd> svd(by_dx, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  Eigen::JacobiSVD<Eigen::MatrixXd> svd(by_dx, Eigen::ComputeFullU | Eigen::ComputeFullV);
   svd.setThreshold(kRankTolerance);
   const Eigen::Index d = by_dx.isZero(0.0) ? 0 : svd.rank();
   report.values.d = static_cast<int>(d);
@@ -292,7 +292,7 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
   if (a == 0) return report;
   const Eigen::MatrixXd free = svd.matrixV().rightCols(a);
   const Eigen::MatrixXd core = svd.matrixU().rightCols(a).transpose() * by_x * free;
-  const Eigen::BDCSVD<Eigen::MatrixXd> inner(core, Eigen::ComputeFullV);
+  const Eigen::JacobiSVD<Eigen::MatrixXd> inner(core, Eigen::ComputeFullV);
   // Against the size of what it was computed from: a core of rounding errors is singular.
   if (!(inner.singularValues()(a - 1) > kRankTolerance * by_x.norm())) {
     report.strangeness_free = false;

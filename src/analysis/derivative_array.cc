@@ -36,7 +36,7 @@ Decomposition decompose(const MatrixXd& a, double reference = 0.0) {
     result.range = MatrixXd::Zero(a.rows(), 0);
     return result;
   }
-  const Eigen::BDCSVD<MatrixXd> svd(a, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Eigen::JacobiSVD<MatrixXd> svd(a, Eigen::ComputeFullU | Eigen::ComputeFullV);
   const VectorXd& s = svd.singularValues();
   const double smallest = kRankTolerance * std::max(s(0), reference);
   while (result.rank < s.size() && s(result.rank) > smallest) ++result.rank;
