@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct BaselineProblem {
   void (*jacobian)(double t, double c, const double* y, const double* dy,
                    double* jacobian) = nullptr;
 };
+
+// For messages of tests.
+inline std::ostream& operator<<(std::ostream& out, const BaselineProblem& problem) {
+  return out << problem.name;
+}
 
 BaselineProblem robertson_baseline();
 BaselineProblem akzo_nobel_baseline();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct Problem {
   std::vector<double> reference;   // values at t_end, correct to every digit of a double
   std::vector<double> scale;       // absolute tolerance = relative tolerance x scale
 };
+
+// For messages of tests.
+inline std::ostream& operator<<(std::ostream& out, const Problem& problem) {
+  return out << problem.name;
+}
 
 // Index 1: no guards, consistent start values.
 Problem robertson();
