@@ -86,6 +86,18 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   analysed.guard_sizes = Tape(sizes, inputs);
 }
 
+// Whether the freedom is only how redundant constraints share their forces: nothing that is
+// differentiated is free, and what is free does not occur in the redundant equations themselves.
+bool is_split_of_forces(const DaeDefinition& mode, const ArrayAnalysis& array) {
+  if (!array.freedom_is_algebraic || array.redundant_equations.empty()) return false;
+  for (const std::size_t i : array.redundant_equations)
+    for (const Expr& leaf : leaves_of(mode.residuals[i]))
+      for (const std::size_t j : array.free_unknowns)
+        if (leaf.is_variable() && leaf.node()->variable() == mode.unknowns[j].node()->variable())
+          return false;
+  return true;
+}
+
 // Values and slopes of the mode's unknowns in terms of what is integrated.
 void compile_recovery(const HybridSystem& system, AnalysedMode& analysed) {
   if (analysed.reduced == nullptr && analysed.projected == nullptr) return;
@@ -224,7 +236,7 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
 
   const ArrayAnalysis array =
       analyse_array(system.graph(), analysed->written, t, x, dx, parameters, held);
-  const std::string where = fmt::format("{}: mode '{}' at t = {:g}", system.name(), mode.name, t);
+  const std::string where = fmt::format("{} at t = {:g} in mode '{}'", system.name(), t, mode.name);
   if (!array.contradictory_equations.empty())
     throw Error(fmt::format("{}: these equations contradict each other: {}", where,
                             equation_list(mode, array.contradictory_equations)));
@@ -233,7 +245,7 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
         fmt::format("{}: the equations are singular; the strangeness index could not be "
                     "determined (checked up to {})",
                     where, array.values.mu));
-  if (array.values.u > 0 && !array.freedom_is_algebraic) {
+  if (array.values.u > 0 && !is_split_of_forces(analysed->written, array)) {
     std::string text =
         fmt::format("{}: nothing determines {}; give an equation or a control law", where,
                     unknown_list(system, analysed->unknowns, array.free_unknowns));

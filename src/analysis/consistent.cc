@@ -35,6 +35,7 @@ ConsistentSolver::ConsistentSolver(const Dae& dae, std::vector<bool> given)
       matrix_(static_cast<std::size_t>(dae.pattern().nonzeros())) {
   if (given_.empty())
     for (std::size_t j = 0; j < dae.unknown_count(); ++j) given_.push_back(dae.is_differential(j));
+  fixed_.assign(given_.size(), false);
   residual_.resize(dae.equation_count());
   row_scale_.resize(dae.equation_count());
   for (auto* v : {&x_, &dx_, &step_x_, &step_dx_, &base_x_, &base_dx_})
@@ -42,19 +43,40 @@ ConsistentSolver::ConsistentSolver(const Dae& dae, std::vector<bool> given)
 }
 
 ConsistentOutcome ConsistentSolver::solve(DaeData& data, double t, double* x, double* dx) {
-  ConsistentOutcome outcome;
-  for (const Direction direction : {Direction::kUnique, Direction::kLeastChange}) {
+  return attempt({Direction::kUnique, Direction::kLeastChange}, data, t, x, dx);
+}
+
+ConsistentOutcome ConsistentSolver::solve_start(DaeData& data, double t, double* x, double* dx,
+                                                const std::vector<bool>& fixed) {
+  fixed_ = fixed;
+  bool fixes_free = false;  // the regular way would change it
+  for (std::size_t j = 0; j < fixed_.size(); ++j)
+    fixes_free = fixes_free || (fixed_[j] && !given_[j]);
+  const ConsistentOutcome outcome =
+      fixes_free ? attempt({Direction::kLeastChange, Direction::kAnyChange}, data, t, x, dx)
+                 : attempt({Direction::kUnique, Direction::kLeastChange, Direction::kAnyChange},
+                           data, t, x, dx);
+  fixed_.assign(given_.size(), false);
+  return outcome;
+}
+
+ConsistentOutcome ConsistentSolver::attempt(std::initializer_list<Direction> directions,
+                                            DaeData& data, double t, double* x, double* dx) {
+  ConsistentOutcome first;
+  for (const Direction direction : directions) {
     std::copy_n(x, x_.size(), x_.begin());
     std::copy_n(dx, dx_.size(), dx_.begin());
-    outcome = iterate(direction, data, t);
+    const ConsistentOutcome outcome = iterate(direction, data, t);
     if (outcome.ok()) {
       std::copy(x_.begin(), x_.end(), x);
       std::copy(dx_.begin(), dx_.end(), dx);
-      break;
+      return outcome;
     }
+    // The most direct way tells best which equation is at fault.
+    if (first.ok()) first = outcome;
     if (outcome.status == ConsistentStatus::kNotFinite) break;
   }
-  return outcome;
+  return first;
 }
 
 ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, double t) {
@@ -76,7 +98,8 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
       return {ConsistentStatus::kNotFinite, bad};
     dae_.jacobian(data, t, x_.data(), dx_.data(), jacobian_.data());
     measure_rows();
-    const bool solvable = direction == Direction::kUnique ? newton_update() : least_change_update();
+    const bool solvable =
+        direction == Direction::kUnique ? newton_update() : least_change_update(direction);
     if (!solvable) return {ConsistentStatus::kNotConverged, worst_equation()};
 
     double size = 0.0;
@@ -155,7 +178,7 @@ bool ConsistentSolver::newton_update() {
 // With J1 the columns of what may change freely (derivatives, algebraic unknowns) and J2 those of
 // the given values: directions Z of the equations that J1 cannot reach are constraints Z^T F = 0 on
 // the given values; they get the smallest change that satisfies them, the rest follows from J1.
-bool ConsistentSolver::least_change_update() {
+bool ConsistentSolver::least_change_update(Direction direction) {
   const Pattern& pattern = dae_.pattern();
   const auto& nominal = dae_.definition().nominal;
   const int n = pattern.columns;
@@ -166,15 +189,30 @@ bool ConsistentSolver::least_change_update() {
   for (int j = 0; j < n; ++j) {
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
       const double scale = row_scale_[pattern.row[k]] * nominal[j];
-      const bool is_given = given_[j];
-      free(pattern.row[k], j) = scale * jacobian_[is_given ? nonzeros + k : k];
-      if (is_given) given(pattern.row[k], j) = scale * jacobian_[k];
+      if (given_[j] || !fixed_[j])
+        free(pattern.row[k], j) = scale * jacobian_[given_[j] ? nonzeros + k : k];
+      if (given_[j] && !fixed_[j]) given(pattern.row[k], j) = scale * jacobian_[k];
     }
   }
   Eigen::VectorXd r(pattern.rows);
   for (int i = 0; i < pattern.rows; ++i) r(i) = -residual_[i] * row_scale_[i];
   if (!free.allFinite() || !given.allFinite()) return false;
 
+  if (direction == Direction::kAnyChange) {
+    // Both at once, the given ones at a price.
+    constexpr double kReluctance = 0.1;
+    Eigen::MatrixXd both(pattern.rows, 2 * n);
+    both << free, kReluctance * given;
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> all(pattern.rows, 2 * n);
+    all.setThreshold(kRankTolerance);
+    all.compute(both);
+    const Eigen::VectorXd step = all.solve(r);
+    for (int j = 0; j < n; ++j) {
+      step_x_[j] = nominal[j] * (given_[j] ? kReluctance * step(n + j) : step(j));
+      step_dx_[j] = given_[j] ? nominal[j] * step(j) : 0.0;
+    }
+    return true;
+  }
   // Not Eigen's BDCSVD: on rank-deficient matrices of this kind version 3.4 reads out of bounds.
   Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> reach(pattern.rows, n);
   reach.setThreshold(kRankTolerance);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <vector>
 
 #include "linalg/linear_solver.h"
@@ -32,17 +33,25 @@ class ConsistentSolver {
   // as the equations determine derivatives and algebraic unknowns uniquely.
   ConsistentOutcome solve(DaeData& data, double t, double* x, double* dx);
 
- private:
-  enum class Direction { kUnique, kLeastChange };
+  // The same for start values: `fixed` ones may not change at all, given ones change as little as
+  // possible where they must.
+  ConsistentOutcome solve_start(DaeData& data, double t, double* x, double* dx,
+                                const std::vector<bool>& fixed);
 
+ private:
+  enum class Direction { kUnique, kLeastChange, kAnyChange };
+
+  ConsistentOutcome attempt(std::initializer_list<Direction> directions, DaeData& data, double t,
+                            double* x, double* dx);
   ConsistentOutcome iterate(Direction direction, DaeData& data, double t);
   bool newton_update();  // fills step_x_, step_dx_; false if the matrix is singular
-  bool least_change_update();
+  bool least_change_update(Direction direction);
   void measure_rows();
   double scaled_residual() const;
 
   Dae dae_;
   std::vector<bool> given_;
+  std::vector<bool> fixed_;
   LinearSolver<double> solver_;
   std::vector<double> jacobian_, matrix_, residual_, row_scale_;
   std::vector<double> x_, dx_, step_x_, step_dx_, base_x_, base_dx_;

@@ -49,12 +49,30 @@ Decomposition decompose(const MatrixXd& a, double reference = 0.0) {
   return result;
 }
 
-// Row and column scales that bring every row and column of |F_x| + |F_x'| near one, so that ranks
-// do not depend on units.
+// Entries below this fraction of what is large in their row and column are rounding.
+constexpr double kSmallestEntry = 1e-10;
+
+// Scales of rows and columns and a unit of time in which F_x and F_x' are near one, so that ranks
+// do not depend on units. Level k of the array and derivative k of x carry the k-th power of it.
 struct Scaling {
   VectorXd row, column;
+  double time = 1.0;  // s
+
+  VectorXd rows(int levels) const {
+    VectorXd all(row.size() * (levels + 1));
+    for (int k = 0; k <= levels; ++k)
+      all.segment(k * row.size(), row.size()) = std::pow(time, k) * row;
+    return all;
+  }
+  VectorXd columns(int orders) const {
+    VectorXd all(column.size() * (orders + 1));
+    for (int k = 0; k <= orders; ++k)
+      all.segment(k * column.size(), column.size()) = std::pow(time, -k) * column;
+    return all;
+  }
 };
 
+// Alternates until the largest entry of every row and column is near one.
 Scaling equilibrate(const MatrixXd& size) {
   Scaling s{VectorXd::Ones(size.rows()), VectorXd::Ones(size.cols())};
   for (int sweep = 0; sweep < 10; ++sweep) {
@@ -68,6 +86,37 @@ Scaling equilibrate(const MatrixXd& size) {
     }
   }
   return s;
+}
+
+// Least squares in the logarithms of all entries: the largest ones alone would leave a capacitor of
+// 1 uF beside a current as an entry of 1e-6, and its derivatives lost.
+Scaling balance(const MatrixXd& by_x, const MatrixXd& by_dx) {
+  const Index m = by_x.rows();
+  const Index n = by_x.cols();
+  const Scaling first = equilibrate(by_x.cwiseAbs() + by_dx.cwiseAbs());
+  MatrixXd normal = MatrixXd::Zero(m + n + 1, m + n + 1);
+  VectorXd right = VectorXd::Zero(m + n + 1);
+  const auto enter = [&](double entry, Index i, Index j, bool is_derivative) {
+    const double scaled = std::abs(entry) * first.row(i) * first.column(j);
+    if (!(scaled > kSmallestEntry) || !std::isfinite(scaled)) return;
+    const Index places[] = {i, m + j, m + n};
+    const double factors[] = {1.0, 1.0, is_derivative ? -1.0 : 0.0};
+    for (int a = 0; a < 3; ++a) {
+      right(places[a]) -= factors[a] * std::log(scaled);
+      for (int b = 0; b < 3; ++b) normal(places[a], places[b]) += factors[a] * factors[b];
+    }
+  };
+  for (Index i = 0; i < m; ++i)
+    for (Index j = 0; j < n; ++j) {
+      enter(by_x(i, j), i, j, false);
+      enter(by_dx(i, j), i, j, true);
+    }
+  // Rows against columns is a free choice, and so is time without derivatives: least change.
+  normal.diagonal().array() += 1e-6;
+  const VectorXd logarithm = normal.ldlt().solve(right);
+  return {first.row.cwiseProduct(logarithm.head(m).array().exp().matrix()),
+          first.column.cwiseProduct(logarithm.segment(m, n).array().exp().matrix()),
+          std::exp(logarithm(m + n))};
 }
 
 }  // namespace
@@ -119,11 +168,10 @@ ArrayPoint analyse_point(DerivativeArray& array, Index m, Index n, double t, con
   ArrayPoint at;
   const int levels = array.levels();
   const MatrixXd unscaled = array.jacobian(t, point, parameters, held);
-  const Scaling scaling =
-      equilibrate(unscaled.topLeftCorner(m, n).cwiseAbs() + unscaled.block(0, n, m, n).cwiseAbs());
-  at.row_scale = scaling.row.replicate(levels + 1, 1);
+  const Scaling scaling = balance(unscaled.topLeftCorner(m, n), unscaled.block(0, n, m, n));
+  at.row_scale = scaling.rows(levels);
   const MatrixXd jacobian =
-      at.row_scale.asDiagonal() * unscaled * scaling.column.replicate(levels + 2, 1).asDiagonal();
+      at.row_scale.asDiagonal() * unscaled * scaling.columns(levels + 1).asDiagonal();
   if (!jacobian.allFinite()) {
     at.gap = 0.0;
     return at;
@@ -161,11 +209,9 @@ bool satisfy(DerivativeArray& array, Index m, Index n, double t, VectorXd& point
   weight.head(n).setConstant(1e-2);
   for (int k = 0; k < kMaxIterations; ++k) {
     const MatrixXd unscaled = array.jacobian(t, point, parameters, held);
-    const Scaling scaling = equilibrate(unscaled.topLeftCorner(m, n).cwiseAbs() +
-                                        unscaled.block(0, n, m, n).cwiseAbs());
-    const VectorXd rows = scaling.row.replicate(levels + 1, 1);
-    const VectorXd columns =
-        (scaling.column.replicate(levels + 2, 1).array() * weight.array()).matrix();
+    const Scaling scaling = balance(unscaled.topLeftCorner(m, n), unscaled.block(0, n, m, n));
+    const VectorXd rows = scaling.rows(levels);
+    const VectorXd columns = (scaling.columns(levels + 1).array() * weight.array()).matrix();
     const VectorXd f = rows.asDiagonal() * array.residual(t, point, parameters, held);
     const MatrixXd j = rows.asDiagonal() * unscaled * columns.asDiagonal();
     if (!f.allFinite() || !j.allFinite()) return false;

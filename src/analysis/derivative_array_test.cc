@@ -76,6 +76,28 @@ TEST(DerivativeArray, FindsTheKroneckerIndexUnderTransformationsAndScaling) {
   }
 }
 
+// Two capacitors in parallel behind a coil: microfarads beside ohms, milliseconds. The loop of the
+// capacitors is differentiated once; coil and one voltage remain differential.
+TEST(DerivativeArray, DoesNotDependOnTheUnitOfTime) {
+  for (const double unit : {1e-6, 1e-3, 1.0, 1e3, 1e6}) {
+    Written w;
+    const Expr i = w.unknown("i");
+    const Expr v1 = w.unknown("v1");
+    const Expr v2 = w.unknown("v2");
+    const Expr i1 = w.unknown("i1");
+    const Expr i2 = w.unknown("i2");
+    w.equation(1e-2 * unit * der(i) - 10.0 + 20.0 * i + v1);
+    w.equation(1e-6 * unit * der(v1) - i1);
+    w.equation(3e-6 * unit * der(v2) - i2);
+    w.equation(i - i1 - i2);
+    w.equation(v1 - v2);
+    const ArrayAnalysis found = w.analyse(0.0, {0, 0, 0, 0, 0});
+    EXPECT_TRUE(found.holds);
+    EXPECT_EQ(found.values, values(1, 2, 3, 0, 0)) << "unit " << unit;
+    EXPECT_GE(found.gap, 1e9) << "unit " << unit;
+  }
+}
+
 TEST(DerivativeArray, FindsThePendulumValuesOfHmExample21) {
   Written w;
   const Expr x = w.unknown("x");

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "analysis/analysed_mode.h"
-#include "analysis/reduce.h"
 #include "analysis/structure.h"
 #include "expr/differentiate.h"
 #include "model/start_values.h"
@@ -63,12 +62,67 @@ CharacteristicValues structural_values(const Offsets& offsets) {
   return values;
 }
 
+// The derivatives that an equation gives explicitly: coefficient * der(x) = something without
+// derivatives.
+struct ExplicitDerivatives {
+  std::vector<VariableId> variables;
+  std::vector<Expr> rates;
+};
+
+ExplicitDerivatives explicit_derivatives(const Subject& s) {
+  ExplicitDerivatives known;
+  for (const Expr& residual : s.written.residuals) {
+    std::vector<Expr> slopes = leaves_of(residual);
+    std::erase_if(slopes, [](const Expr& e) { return !e.is_variable() || e.node()->order == 0; });
+    if (slopes.size() != 1 || polynomial_degree(residual, slopes) != 1) continue;
+    const VariableId variable = slopes[0].node()->variable();
+    if (std::ranges::find(known.variables, variable) != known.variables.end()) continue;
+    const Expr zero[] = {0.0};
+    known.variables.push_back(variable);
+    known.rates.push_back(-substitute(residual, slopes, zero) / partial(residual, slopes[0]));
+  }
+  return known;
+}
+
+// `e` with derivatives replaced by what the equations give for them, highest order first.
+Expr without_derivatives(Expr e, const ExplicitDerivatives& known) {
+  for (;;) {
+    std::vector<Expr> from;
+    std::vector<Expr> to;
+    for (const Expr& leaf : leaves_of(e)) {
+      if (!leaf.is_variable() || leaf.node()->order == 0) continue;
+      const auto found = std::ranges::find(known.variables, leaf.node()->variable());
+      if (found == known.variables.end()) continue;
+      from.push_back(leaf);
+      to.push_back(der(known.rates[static_cast<std::size_t>(found - known.variables.begin())],
+                       leaf.node()->order - 1));
+    }
+    if (from.empty()) return e;
+    e = substitute(e, from, to);
+  }
+}
+
+// The derivatives of the equations up to their offsets, in the unknowns as far as the equations say
+// explicitly what the derivatives are. Derivatives of der(x) = v only lead from one to the other.
+std::vector<std::string> structural_constraints(const Subject& s) {
+  const ExplicitDerivatives known = explicit_derivatives(s);
+  std::vector<std::string> hidden;
+  for (std::size_t i = 0; i < s.offsets.c.size(); ++i) {
+    Expr e = s.written.residuals[i];
+    for (int k = 0; k < s.offsets.c[i]; ++k) {
+      e = without_derivatives(der(e), known);
+      if (e.is_number()) break;
+      hidden.push_back(to_string(e) + " = 0");
+    }
+  }
+  return hidden;
+}
+
 void fill_from_structure(const Subject& s, ModeAnalysis& report) {
   const Offsets& offsets = s.offsets;
   if (offsets.solvable) {
     report.values = structural_values(offsets);
-    if (report.values.mu > 0)
-      report.hidden = reduce(s.system.graph(), s.written, s.unknowns, s.signature, offsets).hidden;
+    report.hidden = structural_constraints(s);
     for (std::size_t i = 0; i < offsets.c.size(); ++i)
       if (offsets.c[i] > 0)
         report.differentiated.emplace_back(name_equation(s.mode, i), offsets.c[i]);

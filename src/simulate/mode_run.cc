@@ -99,7 +99,8 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states) {
     dae = dae.with_equations(std::move(rows));
   }
   Setup& setup = setups_.emplace(states, Setup{dae, ConsistentSolver(dae), nullptr}).first->second;
-  setup.integrator = method_ == Method::kBdf
+  // IDA solves square systems only.
+  setup.integrator = method_ == Method::kBdf && analysed_->projected == nullptr
                          ? make_ida(setup.dae, data_, integrator_options_)
                          : std::make_unique<Radau>(setup.dae, data_, integrator_options_);
   return setup;
@@ -147,13 +148,28 @@ void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& 
 
 ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
   gather(state);
-  if (projection_ != nullptr) {
-    const ConsistentOutcome projected = projection_->solve(data_, t, x_.data(), dx_.data());
-    if (!projected.ok()) {
-      if (selector_ != nullptr) active_ = nullptr;
-      return projected;
-    }
-  }
+  const ConsistentOutcome outcome = constraints().solve(data_, t, x_.data(), dx_.data());
+  if (outcome.ok()) return complete(t, state);
+  if (selector_ != nullptr) active_ = nullptr;
+  return outcome;
+}
+
+ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
+                                                 const std::vector<bool>& fixed) {
+  gather(state);
+  std::vector<bool> fixed_unknowns;
+  for (const Expr& symbol : analysed_->dae->definition().unknowns)
+    fixed_unknowns.push_back(symbol.node()->order == 0 && fixed[symbol.node()->variable().index()]);
+  const ConsistentOutcome outcome =
+      constraints().solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
+  if (outcome.ok()) return complete(t, state);
+  if (selector_ != nullptr) active_ = nullptr;
+  return outcome;
+}
+
+// All constraints hold at x_: chooses states or projector, solves for what is left, and hands the
+// point over.
+ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
   if (projector_ != nullptr && !update_projector(t, x_.data()))
     return {ConsistentStatus::kNotConverged, 0};
   if (selector_ != nullptr) {
@@ -162,11 +178,13 @@ ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
       return {ConsistentStatus::kNotConverged, analysed_->reduced->fixed_rows - 1};
     active_ = &setup_for(states_);
   }
-  const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
-  if (!outcome.ok()) return outcome;
+  if (projection_ != nullptr) {
+    const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
+    if (!outcome.ok()) return outcome;
+  }
   for (const VariableId id : held_) state.slopes[id.index()] = 0.0;
   scatter(t, x_.data(), dx_.data(), state);
-  return outcome;
+  return {};
 }
 
 void ModeRun::restart(double t) { integrator().restart(t, x_, dx_, step_); }

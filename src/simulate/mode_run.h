@@ -43,6 +43,10 @@ class ModeRun {
   // little as hidden constraints allow; the rest of this mode's unknowns follows. On failure the
   // state is unchanged.
   ConsistentOutcome make_consistent(double t, SystemState& state);
+  // The same for start values, where fixed variables (by VariableId) may not change and the others
+  // change as little as possible where they must.
+  ConsistentOutcome make_start_consistent(double t, SystemState& state,
+                                          const std::vector<bool>& fixed);
   // Starts integrating from the point made consistent last, with the step size this mode ended with
   // before.
   void restart(double t);
@@ -76,10 +80,14 @@ class ModeRun {
   };
 
   void compile_transitions(const HybridSystem& system);
+  ConsistentSolver& constraints() {
+    return projection_ != nullptr ? *projection_ : active_->consistent;
+  }
   Setup& setup_for(const std::vector<std::size_t>& states);
   void reselect();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
+  ConsistentOutcome complete(double t, SystemState& state);
   void scatter(double t, const double* x, const double* dx, SystemState& state);
 
   std::unique_ptr<const AnalysedMode> analysed_;

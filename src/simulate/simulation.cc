@@ -84,6 +84,11 @@ ModeRun& Simulation::analyse_by_numbers(ModeId id) {
   auto analysed = saltus::analyse_by_numbers(system_, id, time_, state_.values, state_.slopes);
   result_.warnings.insert(result_.warnings.end(), analysed->warnings.begin(),
                           analysed->warnings.end());
+  if (options_.method == Method::kBdf)
+    result_.warnings.push_back(
+        fmt::format("mode '{}' is integrated by radau: bdf solves neither "
+                    "redundant equations nor projected ones",
+                    analysed->mode->name));
   modes_[id.index()] =
       std::make_unique<ModeRun>(system_, std::move(analysed), options_, tolerance_);
   analyse_seconds_ += seconds_since(begun);
@@ -91,7 +96,7 @@ ModeRun& Simulation::analyse_by_numbers(ModeId id) {
 }
 
 void Simulation::enter_initial_mode() {
-  if (!enter(system_.find_mode(system_.initial_mode))) return;
+  if (!enter(system_.find_mode(system_.initial_mode), true)) return;
   recorder_->store(time_, run_->analysed().id, state_);
   const Firing& outside =
       run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
@@ -99,20 +104,24 @@ void Simulation::enter_initial_mode() {
 }
 
 // Makes the state consistent with the mode and starts its integrator; false if the run has stopped.
-bool Simulation::enter(ModeId id) {
+bool Simulation::enter(ModeId id, bool at_start) {
   if (run_ != nullptr) run_->report().seconds += seconds_since(entered_);
   entered_ = Clock::now();
   run_ = &visit(id);
   const bool first_visit = run_->report().visits++ == 0;
-  ConsistentOutcome outcome = run_->make_consistent(time_, state_);
+  const std::vector<double> before = state_.values;
+  std::string culprit;
+  ConsistentOutcome outcome = make_consistent(at_start);
   if (first_visit && outcome.status != ConsistentStatus::kNotFinite &&
       run_->integrated_by_structure()) {
     // Numbers have the last word: a structurally sound mode may be singular or of higher index.
     const bool agrees = outcome.ok() && structure_holds();
+    if (!outcome.ok()) culprit = run_->equation_name(outcome.index);
     if (!agrees && run_->analysed().unknowns.size() <= kLargestByNumbers) {
       run_ = &analyse_by_numbers(id);
       run_->report().visits = 1;
-      outcome = run_->make_consistent(time_, state_);
+      state_.values = before;
+      outcome = make_consistent(at_start);
     }
   }
   if (outcome.status == ConsistentStatus::kNotFinite) {
@@ -121,15 +130,39 @@ bool Simulation::enter(ModeId id) {
     return false;
   }
   if (!outcome.ok()) {
+    if (culprit.empty()) culprit = run_->equation_name(outcome.index);
     stop(StopReason::kInconsistent,
          fmt::format(
              "no consistent point {}: {} cannot be satisfied; check the start values or what "
              "the transition sets",
-             place(), run_->equation_name(outcome.index)));
+             place(), culprit));
     return false;
   }
+  if (at_start) report_changed_starts(before);
   run_->restart(time_);
   return true;
+}
+
+ConsistentOutcome Simulation::make_consistent(bool at_start) {
+  if (!at_start) return run_->make_consistent(time_, state_);
+  std::vector<bool> fixed;
+  for (const Variable& v : system_.variables()) fixed.push_back(v.fixed);
+  return run_->make_start_consistent(time_, state_, fixed);
+}
+
+// Start values of integrated variables are kept if possible; the user is told where they were not.
+void Simulation::report_changed_starts(const std::vector<double>& starts) {
+  const AnalysedMode& mode = run_->analysed();
+  for (std::size_t j = 0; j < mode.unknowns.size(); ++j) {
+    const Variable& v = system_.variable(mode.unknowns[j]);
+    const double start = starts[mode.unknowns[j].index()];
+    const double value = state_.values[mode.unknowns[j].index()];
+    if (mode.differential[j] && std::abs(value - start) > 1e-9 * (std::abs(start) + v.nominal))
+      result_.warnings.push_back(
+          fmt::format("the start value of '{}' was changed from {:.10g} to {:.10g} to satisfy the "
+                      "equations",
+                      v.name, start, value));
+  }
 }
 
 // Whether a mode integrated as written is strangeness-free at the present point.
@@ -222,7 +255,7 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     if (!enter(system_.find_mode(guard.to))) return;
   } catch (const Error& error) {
     // A mode that turns out wrong during a run must not cost the results so far.
-    stop(StopReason::kInconsistent, error.what());
+    stop(StopReason::kSingular, error.what());
     return;
   }
   recorder_->store(time_, run_->analysed().id, state_);

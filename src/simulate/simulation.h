@@ -38,8 +38,10 @@ class Simulation {
 
   ModeRun& visit(ModeId id);
   ModeRun& analyse_by_numbers(ModeId id);
-  bool enter(ModeId id);
+  bool enter(ModeId id, bool at_start = false);
   bool structure_holds();
+  ConsistentOutcome make_consistent(bool at_start);
+  void report_changed_starts(const std::vector<double>& starts);
   void take_transition(const Firing& firing, bool hop_follows_event);
   void log_grazings();
   std::string place() const;  // "at t = 1.5 in mode 'flying'"
