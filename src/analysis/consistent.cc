@@ -203,7 +203,7 @@ bool ConsistentSolver::least_change_update(Direction direction) {
     constexpr double kReluctance = 0.1;
     Eigen::MatrixXd both(pattern.rows, 2 * n);
     both << free, kReluctance * given;
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> all(pattern.rows, 2 * n);
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> all(both.rows(), both.cols());
     all.setThreshold(kRankTolerance);
     all.compute(both);
     const Eigen::VectorXd step = all.solve(r);

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.h"
 #include "expr/graph.h"
 
 namespace saltus {
 
-Expr call(std::shared_ptr<const Function> function, const std::vector<Expr>& arguments) {
+Expr call(const std::shared_ptr<const Function>& function, const std::vector<Expr>& arguments) {
   if (arguments.size() != function->arity) {
     throw Error(fmt::format("function '{}' takes {} arguments, {} are given", function->name,
                             function->arity, arguments.size()));
@@ -37,7 +36,7 @@ Expr call(std::shared_ptr<const Function> function, const std::vector<Expr>& arg
   n.op = Op::kCall;
   n.function = function.get();
   n.children = Children(nodes);
-  graph.keep(std::move(function));
+  graph.keep(function);
   return Expr(graph.intern(n));
 }
 

@@ -21,6 +21,6 @@ struct Function {
   std::string c_name;
 };
 
-Expr call(std::shared_ptr<const Function> function, const std::vector<Expr>& arguments);
+Expr call(const std::shared_ptr<const Function>& function, const std::vector<Expr>& arguments);
 
 }  // namespace saltus

@@ -114,11 +114,11 @@ std::shared_ptr<const Table> make_table(std::string name, std::vector<double> x,
   return table;
 }
 
-Expr lookup(std::shared_ptr<const Table> table, const Expr& u) {
-  return lookup(std::move(table), u, 0);
+Expr lookup(const std::shared_ptr<const Table>& table, const Expr& u) {
+  return lookup(table, u, 0);
 }
 
-Expr lookup(std::shared_ptr<const Table> table, const Expr& u, int order) {
+Expr lookup(const std::shared_ptr<const Table>& table, const Expr& u, int order) {
   if (u.is_number()) return Expr(table->evaluate(u.number(), order));
   const int degree = table->interpolation == Interpolation::kLinear ? 1 : 3;
   if (order > degree) return Expr(0.0);
@@ -128,7 +128,7 @@ Expr lookup(std::shared_ptr<const Table> table, const Expr& u, int order) {
   n.order = order;
   n.table = table.get();
   n.children = Children({u.node()});
-  graph.keep(std::move(table));
+  graph.keep(table);
   return Expr(graph.intern(n));
 }
 

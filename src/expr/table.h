@@ -32,8 +32,8 @@ std::shared_ptr<const Table> make_table(std::string name, std::vector<double> x,
                                         Extrapolation extrapolation = Extrapolation::kLinear);
 
 // table(u) as an expression; derivatives are lookups of higher order.
-Expr lookup(std::shared_ptr<const Table> table, const Expr& u);
+Expr lookup(const std::shared_ptr<const Table>& table, const Expr& u);
 // The order-th derivative of the interpolant at u.
-Expr lookup(std::shared_ptr<const Table> table, const Expr& u, int order);
+Expr lookup(const std::shared_ptr<const Table>& table, const Expr& u, int order);
 
 }  // namespace saltus
