@@ -153,7 +153,7 @@ TEST(Radau, IntegratesCubicsExactlyInOneStep) {
 }
 
 TEST(Radau, DoesNotIntegrateDegreeSixExactly) {
-  EXPECT_GT(one_step_error({0.5, 1.0, -2.0, 3.0, 0.0, 0.0, 1.0}, {0.25, -1.0}, 1e-4), 1e-6);
+  EXPECT_GT(one_step_error({0.5, 1.0, -2.0, 3.0, 0.0, 0.0, 1.0}, {0.25, -1.0}, 1e-2), 1e-6);
 }
 
 // y' = (k + 1) t^k over [0, 1] in one step is the quadrature of Radau's three points: exact up to
