@@ -73,8 +73,7 @@ struct Scaling {
 };
 
 // Alternates until the largest entry of every row and column is near one.
-Scaling equilibrate(const MatrixXd& size) {
-  Scaling s{VectorXd::Ones(size.rows()), VectorXd::Ones(size.cols())};
+void equilibrate(const MatrixXd& size, Scaling& s) {
   for (int sweep = 0; sweep < 10; ++sweep) {
     for (Index i = 0; i < size.rows(); ++i) {
       const double largest = (size.row(i).transpose().array() * s.column.array()).maxCoeff();
@@ -85,38 +84,36 @@ Scaling equilibrate(const MatrixXd& size) {
       if (largest > 0.0) s.column(j) = 1.0 / largest;
     }
   }
-  return s;
 }
 
-// Least squares in the logarithms of all entries: the largest ones alone would leave a capacitor of
-// 1 uF beside a current as an entry of 1e-6, and its derivatives lost.
-Scaling balance(const MatrixXd& by_x, const MatrixXd& by_dx) {
-  const Index m = by_x.rows();
-  const Index n = by_x.cols();
-  const Scaling first = equilibrate(by_x.cwiseAbs() + by_dx.cwiseAbs());
-  MatrixXd normal = MatrixXd::Zero(m + n + 1, m + n + 1);
+// Least squares in the logarithms of the constant entries, then equilibration of all. The second
+// alone would leave a capacitor of 1 uF beside a current as an entry of 1e-6, and its derivatives
+// lost; the first must not bend everything to an entry that happens to be small at this point.
+Scaling balance(const DerivativeArray& array, const MatrixXd& jacobian, Index m, Index n) {
+  const MatrixXd by_x = jacobian.topLeftCorner(m, n).cwiseAbs();
+  const MatrixXd by_dx = jacobian.block(0, n, m, n).cwiseAbs();
+  Scaling s{VectorXd::Ones(m), VectorXd::Ones(n)};
+  equilibrate(by_x + by_dx, s);
+  MatrixXd normal = MatrixXd::Zero(m + n + 1, m + n + 1);  // rows, columns, time
   VectorXd right = VectorXd::Zero(m + n + 1);
-  const auto enter = [&](double entry, Index i, Index j, bool is_derivative) {
-    const double scaled = std::abs(entry) * first.row(i) * first.column(j);
-    if (!(scaled > kSmallestEntry) || !std::isfinite(scaled)) return;
-    const Index places[] = {i, m + j, m + n};
-    const double factors[] = {1.0, 1.0, is_derivative ? -1.0 : 0.0};
-    for (int a = 0; a < 3; ++a) {
-      right(places[a]) -= factors[a] * std::log(scaled);
-      for (int b = 0; b < 3; ++b) normal(places[a], places[b]) += factors[a] * factors[b];
-    }
-  };
   for (Index i = 0; i < m; ++i)
-    for (Index j = 0; j < n; ++j) {
-      enter(by_x(i, j), i, j, false);
-      enter(by_dx(i, j), i, j, true);
+    for (Index j = 0; j < 2 * n; ++j) {
+      const double size = jacobian(i, j) * s.row(i) * s.column(j % n);
+      if (array.constant_entries()(i, j) == 0.0 || !(std::abs(size) > kSmallestEntry)) continue;
+      const Index places[] = {i, m + j % n, m + n};
+      const double factors[] = {1.0, 1.0, j < n ? 0.0 : -1.0};
+      for (int p = 0; p < 3; ++p) {
+        right(places[p]) -= factors[p] * std::log(std::abs(size));
+        for (int q = 0; q < 3; ++q) normal(places[p], places[q]) += factors[p] * factors[q];
+      }
     }
   // Rows against columns is a free choice, and so is time without derivatives: least change.
   normal.diagonal().array() += 1e-6;
-  const VectorXd logarithm = normal.ldlt().solve(right);
-  return {first.row.cwiseProduct(logarithm.head(m).array().exp().matrix()),
-          first.column.cwiseProduct(logarithm.segment(m, n).array().exp().matrix()),
-          std::exp(logarithm(m + n))};
+  const VectorXd change = normal.ldlt().solve(right).array().exp();
+  s.column = s.column.cwiseProduct(change.segment(m, n));
+  s.time = change(m + n);
+  equilibrate(by_x + by_dx / s.time, s);
+  return s;
 }
 
 }  // namespace
@@ -132,9 +129,12 @@ DerivativeArray::DerivativeArray(Graph& graph, const DaeDefinition& mode, int le
       symbols_.push_back(graph.variable(x.node()->variable(), order));
   const std::vector<std::vector<Expr>> inputs = {{mode.time}, symbols_, mode.parameters, mode.held};
   std::vector<Expr> entries;
+  constant_ = MatrixXd::Zero(static_cast<Index>(m_), static_cast<Index>(2 * n_));
   for (const JacobianEntry& e : saltus::jacobian(residuals_, symbols_)) {
     places_.emplace_back(e.row, e.column);
     entries.push_back(e.value);
+    if (e.row < m_ && e.column < 2 * n_ && is_constant_in_mode(e.value))
+      constant_(static_cast<Index>(e.row), static_cast<Index>(e.column)) = 1.0;
   }
   residual_tape_ = Tape(residuals_, inputs);
   jacobian_tape_ = Tape(entries, inputs);
@@ -168,7 +168,7 @@ ArrayPoint analyse_point(DerivativeArray& array, Index m, Index n, double t, con
   ArrayPoint at;
   const int levels = array.levels();
   const MatrixXd unscaled = array.jacobian(t, point, parameters, held);
-  const Scaling scaling = balance(unscaled.topLeftCorner(m, n), unscaled.block(0, n, m, n));
+  const Scaling scaling = balance(array, unscaled, m, n);
   at.row_scale = scaling.rows(levels);
   const MatrixXd jacobian =
       at.row_scale.asDiagonal() * unscaled * scaling.columns(levels + 1).asDiagonal();
@@ -209,7 +209,7 @@ bool satisfy(DerivativeArray& array, Index m, Index n, double t, VectorXd& point
   weight.head(n).setConstant(1e-2);
   for (int k = 0; k < kMaxIterations; ++k) {
     const MatrixXd unscaled = array.jacobian(t, point, parameters, held);
-    const Scaling scaling = balance(unscaled.topLeftCorner(m, n), unscaled.block(0, n, m, n));
+    const Scaling scaling = balance(array, unscaled, m, n);
     const VectorXd rows = scaling.rows(levels);
     const VectorXd columns = (scaling.columns(levels + 1).array() * weight.array()).matrix();
     const VectorXd f = rows.asDiagonal() * array.residual(t, point, parameters, held);

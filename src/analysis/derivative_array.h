@@ -41,10 +41,13 @@ class DerivativeArray {
                            const std::vector<double>& parameters, const std::vector<double>& held);
   Eigen::MatrixXd jacobian(double t, const Eigen::VectorXd& point,
                            const std::vector<double>& parameters, const std::vector<double>& held);
+  // 1 where F_x (left half) or F_x' (right half) has an entry that is the same at every point.
+  const Eigen::MatrixXd& constant_entries() const { return constant_; }
 
  private:
   std::size_t m_, n_;
   int levels_;
+  Eigen::MatrixXd constant_;
   std::vector<Expr> residuals_, symbols_;
   Tape residual_tape_, jacobian_tape_;
   Tape::Workspace residual_registers_, jacobian_registers_;

@@ -115,6 +115,27 @@ TEST(DerivativeArray, FindsThePendulumValuesOfHmExample21) {
   EXPECT_EQ(found.values, values(2, 2, 3, 0, 0));
 }
 
+// At rest, with a multiplier of any small size as a guess: ranks do not follow accidents of a
+// point.
+TEST(DerivativeArray, FindsThePendulumValuesWhereMultipliersVanish) {
+  for (const double guess : {0.0, 1e-12, 1e-9, 1e-6, 1e-3}) {
+    Written w;
+    const Expr x = w.unknown("x");
+    const Expr y = w.unknown("y");
+    const Expr u = w.unknown("u");
+    const Expr v = w.unknown("v");
+    const Expr lambda = w.unknown("lambda");
+    w.equation(der(x) - u);
+    w.equation(der(y) - v);
+    w.equation(der(u) + 2.0 * x * lambda + 8.0 * w.graph.time() * y);
+    w.equation(der(v) + 9.81 + 2.0 * y * lambda - 8.0 * w.graph.time() * x);
+    w.equation(x * x + y * y - 1.0);
+    const ArrayAnalysis found = w.analyse(0.0, {guess, -1.0, guess, 0.0, guess});
+    EXPECT_TRUE(found.holds) << guess;
+    EXPECT_EQ(found.values, values(2, 2, 3, 0, 0)) << guess;
+  }
+}
+
 TEST(DerivativeArray, FindsFreeThrustBeforeTheControlLaw) {
   // HM Example 22: flight with thrust u; u is free, the motion is not determined.
   Written w;
