@@ -16,9 +16,6 @@ constexpr double kConvergedToRounding = 1e-9;
 // Pivots below this fraction of the largest count as zero (matrix scaled by rows and columns).
 constexpr double kRankTolerance = 1e-11;
 
-// Least-change corrections use dense decompositions; larger systems must be solvable without.
-constexpr int kLargestDense = 500;
-
 std::size_t first_not_finite(const std::vector<double>& residual) {
   for (std::size_t i = 0; i < residual.size(); ++i)
     if (!std::isfinite(residual[i])) return i;
@@ -183,7 +180,7 @@ bool ConsistentSolver::least_change_update(Direction direction) {
   const auto& nominal = dae_.definition().nominal;
   const int n = pattern.columns;
   const int nonzeros = pattern.nonzeros();
-  if (n > kLargestDense) return false;
+  if (static_cast<std::size_t>(n) > kLargestLeastChange) return false;
   Eigen::MatrixXd free = Eigen::MatrixXd::Zero(pattern.rows, n);
   Eigen::MatrixXd given = Eigen::MatrixXd::Zero(pattern.rows, n);
   for (int j = 0; j < n; ++j) {

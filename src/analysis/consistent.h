@@ -18,6 +18,9 @@ struct ConsistentOutcome {
   bool ok() const { return status == ConsistentStatus::kSolved; }
 };
 
+// Least-change corrections use dense decompositions; larger systems must be solvable without.
+constexpr std::size_t kLargestLeastChange = 500;
+
 // Solves F(t, x, x') = 0 for the derivatives and the algebraic unknowns; the values of the unknowns
 // under der() are given. Damped Newton. Where the equations hide constraints on those given values
 // too (a strangeness-free form that is not semi-explicit, such as circuits with coupled

@@ -40,12 +40,16 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     if (symbol.is_variable()) held_.push_back(symbol.node()->variable());
 
   if (!integrated_as_written()) {
+    has_algebraic_ = true;
+    recovery_registers_ = analysed_->recover.make_workspace();
+    recovered_.resize(analysed_->recover.output_count());
     std::vector<std::size_t> fixed(analysed_->reduced != nullptr
                                        ? analysed_->reduced->fixed_rows
                                        : analysed_->projected->array_rows);
     std::iota(fixed.begin(), fixed.end(), std::size_t{0});
     // Values the model starts from or carries over are given; derivatives and multipliers follow.
-    projection_ = std::make_unique<ConsistentSolver>(dae.with_equations(fixed), def.controlled);
+    if (dae.unknown_count() <= kLargestLeastChange)
+      projection_ = std::make_unique<ConsistentSolver>(dae.with_equations(fixed), def.controlled);
     if (analysed_->reduced != nullptr) {
       selector_ = std::make_unique<StateSelector>(*analysed_->reduced);
     } else {
@@ -53,9 +57,6 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
           std::make_unique<ProjectorUpdate>(system.graph(), analysed_->written, analysed_->values);
       active_ = &setup_for({});
     }
-    recovery_registers_ = analysed_->recover.make_workspace();
-    recovered_.resize(analysed_->recover.output_count());
-    has_algebraic_ = true;
   } else {
     active_ = &setup_for({});
     for (std::size_t j = 0; j < dae.unknown_count(); ++j)
@@ -148,9 +149,10 @@ void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& 
 
 ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
   gather(state);
+  if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
   const ConsistentOutcome outcome = constraints().solve(data_, t, x_.data(), dx_.data());
   if (outcome.ok()) return complete(t, state);
-  if (selector_ != nullptr) active_ = nullptr;
+  if (projection_ != nullptr && selector_ != nullptr) active_ = nullptr;
   return outcome;
 }
 
@@ -160,11 +162,22 @@ ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
   std::vector<bool> fixed_unknowns;
   for (const Expr& symbol : analysed_->dae->definition().unknowns)
     fixed_unknowns.push_back(symbol.node()->order == 0 && fixed[symbol.node()->variable().index()]);
+  if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
   const ConsistentOutcome outcome =
       constraints().solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
   if (outcome.ok()) return complete(t, state);
-  if (selector_ != nullptr) active_ = nullptr;
+  if (projection_ != nullptr && selector_ != nullptr) active_ = nullptr;
   return outcome;
+}
+
+// Large reduced forms have no least-change projection: the states are chosen from the guess, and
+// the rest is made to fit them.
+bool ModeRun::select_states_if_large(double t) {
+  if (selector_ == nullptr || projection_ != nullptr) return true;
+  states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
+  if (states_.size() != analysed_->reduced->states) return false;
+  active_ = &setup_for(states_);
+  return true;
 }
 
 // All constraints hold at x_: chooses states or projector, solves for what is left, and hands the

@@ -87,6 +87,7 @@ class ModeRun {
   void reselect();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
+  bool select_states_if_large(double t);
   ConsistentOutcome complete(double t, SystemState& state);
   void scatter(double t, const double* x, const double* dx, SystemState& state);
 

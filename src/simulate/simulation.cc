@@ -153,16 +153,17 @@ ConsistentOutcome Simulation::make_consistent(bool at_start) {
 // Start values of integrated variables are kept if possible; the user is told where they were not.
 void Simulation::report_changed_starts(const std::vector<double>& starts) {
   const AnalysedMode& mode = run_->analysed();
+  std::vector<std::string> changes;
   for (std::size_t j = 0; j < mode.unknowns.size(); ++j) {
     const Variable& v = system_.variable(mode.unknowns[j]);
     const double start = starts[mode.unknowns[j].index()];
     const double value = state_.values[mode.unknowns[j].index()];
     if (mode.differential[j] && std::abs(value - start) > 1e-9 * (std::abs(start) + v.nominal))
-      result_.warnings.push_back(
-          fmt::format("the start value of '{}' was changed from {:.10g} to {:.10g} to satisfy the "
-                      "equations",
-                      v.name, start, value));
+      changes.push_back(fmt::format("'{}' from {:.6g} to {:.6g}", v.name, start, value));
   }
+  if (!changes.empty())
+    result_.warnings.push_back(fmt::format("start values were changed to satisfy the equations: {}",
+                                           fmt::join(changes, ", ")));
 }
 
 // Whether a mode integrated as written is strangeness-free at the present point.
