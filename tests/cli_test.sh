@@ -26,7 +26,7 @@ absent() { [ ! -e "$1" ] || fail "there is a file $1"; }
 run 0 --version; has out "saltus 0."
 run 0 --help; has out "Exit status"; has out "saltus simulate ball"
 run 0 simulate --help; has out "--tolerance"; has out "default"; has out "Exit status"
-run 0 examples; for name in ball tanks robertson rectifier; do has out "$name"; done
+run 0 examples; for name in ball tanks robertson rectifier pendulum slider_crank arm rlc; do has out "$name"; done
 run 2; has err "error:"
 
 # A plain run says where the points are, and shows no progress in a pipe
@@ -59,6 +59,28 @@ has out '"method": "bdf"'; has out '"tolerance": 0.0001'
 run 0 simulate ball --stop-time 0.4 --interval 0.1 --output few
 [ "$(wc -l <few/ball.csv)" -eq 6 ] || fail "--interval"
 run 0 simulate ball --start-time 1 --stop-time 1.2 --output late; has late/ball.csv "1.2,"
+
+# Analysis: table, hidden constraints, JSON with exactly the promised fields
+run 0 analyze --help; has out "strangeness index"; has out "--max-modes"
+run 0 analyze pendulum; empty err; has out "2*x*vx + 2*y*vy = 0"; has out "string (2x)"
+has out "string breaks: S_max - 2*l*lambda > 0, then flying"
+grep -qE '^swinging +5 +5 +2 +2 +3 +0 +0 ' out || fail "values of the pendulum"
+grep -qE '^flying +4 +4 +0 +4 +0 +0 +0 ' out || fail "values of the flight"
+run 0 analyze tanks --max-modes 2; has out "2 more modes"
+run 0 analyze pendulum --json -; empty err
+[ "$(head -c 1 out)" = "{" ] || fail "analyze --json - prints more than JSON"
+if command -v jq >/dev/null; then
+  [ "$(jq -c 'keys_unsorted' out)" = '["model","modes"]' ] || fail "fields of analyze --json"
+  [ "$(jq -c '.modes[0] | keys_unsorted' out)" = '["name","conditions","unknowns","equations","mu","d","a","v","u","hidden","differentiated","redundant","free","guards"]' ] ||
+    fail "fields of a mode in analyze --json"
+  [ "$(jq -c '.modes[0] | [.mu,.d,.a,.v,.u]' out)" = '[2,2,3,0,0]' ] || fail "values in JSON"
+  [ "$(jq '.modes[0].differentiated.string' out)" = 2 ] || fail "differentiated in JSON"
+fi
+run 0 analyze ball --json made/ball.json; exists made/ball.json; has out "flying"
+run 2 analyze bal; has err "did you mean 'ball'"
+run 2 analyze ball --set gg=1; has err "gg"
+run 2 analyze ball --max-modes 0; has err "max-modes"
+run 1 analyze ball --json /dev/full; has err "/dev/full"
 
 # Wrong input: status 2, nothing written, a way out in the message
 run 2 simulate bal; has err "did you mean 'ball'"; has err "rectifier"
