@@ -42,9 +42,17 @@ std::string rank_evidence(const ModeAnalysis& mode) {
   return fmt::format("{:.0e}", mode.gap);
 }
 
+// Long formulas are for the JSON file.
+constexpr std::size_t kLongestLine = 200;
+
+std::string shortened(const std::string& line) {
+  if (line.size() <= kLongestLine) return line;
+  return line.substr(0, kLongestLine) + " ... (--json has it all)";
+}
+
 void print_list(const char* title, const std::vector<std::string>& lines) {
   for (std::size_t k = 0; k < lines.size(); ++k)
-    fmt::print(stdout, "  {:<16}{}\n", k == 0 ? title : "", lines[k]);
+    fmt::print(stdout, "  {:<16}{}\n", k == 0 ? title : "", shortened(lines[k]));
 }
 
 void print_table(const SystemAnalysis& analysis) {
@@ -71,7 +79,7 @@ void print_details(const ModeAnalysis& mode) {
   print_list("contradictory", mode.contradictory);
   if (!mode.free.empty()) print_list("free", {fmt::format("{}", fmt::join(mode.free, ", "))});
   print_list("guards", mode.guards);
-  if (!mode.note.empty()) print_list("note", {mode.note});
+  if (!mode.note.empty()) fmt::print(stdout, "  {:<16}{}\n", "note", mode.note);
 }
 
 int run_analyze(const AnalyzeArguments& arguments) {
