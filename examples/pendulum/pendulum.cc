@@ -10,11 +10,11 @@ HybridSystem make_pendulum() {
   const Expr m = parameter("m", 1.0, "kg", "mass");
   const Expr l = parameter("l", 1.0, "m", "length of the string");
   const Expr g = parameter("g", 9.81, "m/s2", "gravity");
-  const Expr f = parameter("f", 4.0, "N/s", "growth of the tangential force");
-  const Expr S_max = parameter("S_max", 50.0, "N", "force at which the string breaks");
-  const Expr beta = parameter("beta", 0.3, "rad", "tilt of the thrust against the flight");
-  const Expr omega = parameter("omega", 3.0, "1/s", "of the control law");
-  const Expr y_target = parameter("y_target", 0.5, "m", "height the control law steers to");
+  const Expr f = parameter("f", 8.0, "N/s", "growth of the tangential force");
+  const Expr S_max = parameter("S_max", 200.0, "N", "force at which the string breaks");
+  const Expr beta = parameter("beta", 0.6, "rad", "tilt of the thrust against the flight");
+  const Expr omega = parameter("omega", 2.0, "1/s", "of the control law");
+  const Expr y_target = parameter("y_target", 2.0, "m", "height the control law steers to");
 
   const auto variable = [&](const char* name, const Expr& start, const char* unit,
                             const char* text) {
@@ -56,7 +56,7 @@ HybridSystem make_pendulum() {
                        {"control law", cos(beta) * u == m * (g - 2.0 * omega * vy -
                                                              omega * omega * (y - y_target))}};
 
-  pendulum.experiment = {.stop_time = 4.0, .interval = 0.005};
+  pendulum.experiment = {.stop_time = 4.8, .interval = 0.005};
   return pendulum;
 }
 
