@@ -260,6 +260,9 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
     analysed->warnings.push_back(
         fmt::format("{}: the split between {} is not unique; the smallest values are taken", where,
                     unknown_list(system, analysed->unknowns, array.free_unknowns)));
+  else if (!array.redundant_equations.empty())
+    analysed->warnings.push_back(fmt::format("{}: these equations say the same: {}", where,
+                                             equation_list(mode, array.redundant_equations)));
   analysed->values = array.values;
   auto form = std::make_unique<ProjectedForm>(project(system.graph(), analysed->written, array));
   for (std::size_t j = 0; j < analysed->unknowns.size(); ++j)

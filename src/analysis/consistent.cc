@@ -60,6 +60,7 @@ ConsistentOutcome ConsistentSolver::solve_start(DaeData& data, double t, double*
 ConsistentOutcome ConsistentSolver::attempt(std::initializer_list<Direction> directions,
                                             DaeData& data, double t, double* x, double* dx) {
   ConsistentOutcome first;
+  contradicted_.reset();
   for (const Direction direction : directions) {
     std::copy_n(x, x_.size(), x_.begin());
     std::copy_n(dx, dx_.size(), dx_.begin());
@@ -73,6 +74,8 @@ ConsistentOutcome ConsistentSolver::attempt(std::initializer_list<Direction> dir
     if (first.ok()) first = outcome;
     if (outcome.status == ConsistentStatus::kNotFinite) break;
   }
+  if (first.status == ConsistentStatus::kNotConverged && contradicted_)
+    first.index = *contradicted_;
   return first;
 }
 
@@ -122,8 +125,10 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
       if (size <= kConvergedToRounding && std::isfinite(scaled_residual())) break;
       if (scaled_residual() <= before) break;
     }
-    if (size <= kConverged) return {};
-    if (size <= kConvergedToRounding && size >= 0.25 * previous_size) return {};
+    const bool stands =
+        size <= kConverged || (size <= kConvergedToRounding && size >= 0.25 * previous_size);
+    if (stands && satisfied()) return {};
+    if (stands) return {ConsistentStatus::kNotConverged, worst_equation()};
     previous_size = size;
   }
   return {ConsistentStatus::kNotConverged, worst_equation()};
@@ -151,6 +156,15 @@ double ConsistentSolver::scaled_residual() const {
   for (std::size_t i = 0; i < residual_.size(); ++i)
     sum += residual_[i] * residual_[i] * row_scale_[i] * row_scale_[i];
   return std::sqrt(sum);
+}
+
+// A least-squares iteration also comes to rest where the equations contradict each other.
+bool ConsistentSolver::satisfied() const {
+  const auto& nominal = dae_.definition().nominal;
+  double size = 1.0;
+  for (std::size_t j = 0; j < x_.size(); ++j)
+    size = std::max(size, (std::abs(x_[j]) + std::abs(dx_[j])) / nominal[j]);
+  return scaled_residual() <= 1e-9 * size;
 }
 
 bool ConsistentSolver::newton_update() {
@@ -222,8 +236,13 @@ bool ConsistentSolver::least_change_update(Direction direction) {
                                                                               given);
     given_step = constraints.solve(z.transpose() * r);
     // Constraints that no change of the given values can satisfy either: contradictory equations.
-    const double left = (z.transpose() * (r - given * given_step)).norm();
-    if (left > 1e-8 * (1.0 + r.norm())) return false;
+    const Eigen::VectorXd left = z * (z.transpose() * (r - given * given_step));
+    if (left.norm() > 1e-8 * (1.0 + r.norm())) {
+      Eigen::Index worst = 0;
+      left.cwiseAbs().maxCoeff(&worst);
+      contradicted_ = static_cast<std::size_t>(worst);
+      return false;
+    }
   }
   const Eigen::VectorXd free_step = reach.solve(r - given * given_step);
   for (int j = 0; j < n; ++j) {

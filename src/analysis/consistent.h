@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "linalg/linear_solver.h"
@@ -49,12 +50,14 @@ class ConsistentSolver {
   ConsistentOutcome iterate(Direction direction, DaeData& data, double t);
   bool newton_update();  // fills step_x_, step_dx_; false if the matrix is singular
   bool least_change_update(Direction direction);
+  bool satisfied() const;
   void measure_rows();
   double scaled_residual() const;
 
   Dae dae_;
   std::vector<bool> given_;
   std::vector<bool> fixed_;
+  std::optional<std::size_t> contradicted_;  // an equation that nothing free to change can satisfy
   LinearSolver<double> solver_;
   std::vector<double> jacobian_, matrix_, residual_, row_scale_;
   std::vector<double> x_, dx_, step_x_, step_dx_, base_x_, base_dx_;
