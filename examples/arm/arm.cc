@@ -16,17 +16,25 @@ HybridSystem make_arm() {
   const Expr x0 = parameter("x0", 1.0, "m", "centre of the path");
   const Expr y0 = parameter("y0", 0.6, "m", "centre of the path");
   const Expr r = parameter("r", 0.4, "m", "radius of the path");
-  const Expr w = parameter("w", 2.0, "rad/s", "speed along the path");
+  const Expr w = parameter("w", 2.0, "rad/s", "speed along the path, later");
 
-  const auto variable = [&](const char* name, double start, double nominal, const char* unit,
+  // Starts from rest so smoothly that rotor and torques, which need four derivatives of the path,
+  // are at rest too.
+  const Expr t = arm.time();
+  const Expr path = w * pow(t, 5) / (pow(t, 4) + 1.0);
+
+  const auto variable = [&](const char* name, const Expr& start, double nominal, const char* unit,
                             const char* text) {
     return arm.variable(name,
                         {.start = start, .nominal = nominal, .unit = unit, .description = text});
   };
-  // Guesses of the angles choose the elbow; everything else follows from the path.
-  const Expr q1 = variable("q1", -0.3, 1.0, "rad", "angle of the first link");
-  const Expr q2 = variable("q2", 1.5, 1.0, "rad", "angle of the second link against the first");
-  const Expr theta = variable("theta", 1.5, 1.0, "rad", "angle of the rotor, behind the gear");
+  // Law of cosines; the sign of the elbow is a choice.
+  const Expr x_start = x0 + r;
+  const Expr elbow = acos((x_start * x_start + y0 * y0 - l1 * l1 - l2 * l2) / (2.0 * l1 * l2));
+  const Expr shoulder = atan2(y0, x_start) - atan2(l2 * sin(elbow), l1 + l2 * cos(elbow));
+  const Expr q1 = variable("q1", shoulder, 1.0, "rad", "angle of the first link");
+  const Expr q2 = variable("q2", elbow, 1.0, "rad", "angle of the second link against the first");
+  const Expr theta = variable("theta", elbow, 1.0, "rad", "angle of the rotor, behind the gear");
   const Expr w1 = variable("w1", 0.0, 1.0, "rad/s", "speed of the first link");
   const Expr w2 = variable("w2", 0.0, 1.0, "rad/s", "speed of the second link");
   const Expr omega = variable("omega", 0.0, 1.0, "rad/s", "speed of the rotor");
@@ -38,7 +46,6 @@ HybridSystem make_arm() {
   const Expr coupling = m2 * l1 * l2 * cos(q2);
   const Expr centrifugal = m2 * l1 * l2 * sin(q2);
   const Expr elastic = k * (theta - q2);
-  const Expr path = w * arm.time();
   Mode& following = arm.mode("following");
   following.equations = {
       {"speed of q1", der(q1) == w1},
