@@ -165,7 +165,8 @@ TEST(Start, GuessesAreChangedAsLittleAsPossibleAndReported) {
   const SimulateResult result = simulate(system);
   EXPECT_TRUE(result.completed()) << result.message;
   ASSERT_EQ(result.warnings.size(), 1U);
-  expect_contains(result.warnings[0], "start values were changed to satisfy the equations: 'x' from 2 to ");
+  expect_contains(result.warnings[0],
+                  "start values were changed to satisfy the equations: 'x' from 2 to ");
   EXPECT_NEAR(std::hypot(result.trajectory.value(0, 0), result.trajectory.value(0, 1)), 1.0, 1e-12);
 }
 
