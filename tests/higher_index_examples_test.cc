@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@
 #include "simulate/simulate.h"
 
 namespace saltus {
+
+// For messages; GoogleTest looks it up beside the type.
+static void PrintTo(Method method, std::ostream* out) {
+  *out << (method == Method::kBdf ? "bdf" : "radau");
+}
+
 namespace {
 
 CharacteristicValues values(int mu, int d, int a, int v, int u) { return {mu, d, a, v, u}; }
