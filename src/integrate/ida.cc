@@ -118,7 +118,9 @@ class Ida : public Integrator {
   StepOutcome retake(double t) override {
     all_at(t, x_.data(), dx_.data());
     const ConsistentOutcome outcome = consistent_.solve(data_, t, x_.data(), dx_.data());
-    if (!outcome.ok()) return {StepStatus::kSingular, outcome.index};
+    if (outcome.status == ConsistentStatus::kNotFinite)
+      return {StepStatus::kNotFinite, outcome.index};
+    if (!outcome.ok()) return failure();
     t1_ = t;
     return {};
   }

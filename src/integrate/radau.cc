@@ -222,7 +222,7 @@ StepOutcome Radau::retake(double t) {
       z_[i * n_ + j] =
           w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] + w.value[2] * stages_[2 * n_ + j];
   }
-  if (!factor(h)) return {StepStatus::kSingular, 0};
+  if (!factor(h)) return give_up(NewtonResult::kDiverged, true);
   NewtonResult newton = solve_stages(t, h);
   if (newton != NewtonResult::kConverged) return give_up(newton, false);
   accept(t, h);
