@@ -1,5 +1,6 @@
 # Checks that a room includes only itself and rooms above it in the list SALTUS_ROOMS of
-# src/CMakeLists.txt, and that every folder of src is in that list.
+# src/CMakeLists.txt, that of the others only `cli` includes the feeder `modelica`, and that every
+# folder of src is in that list.
 #   cmake -DSOURCE_DIR=<path of src> -P check_layers.cmake
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH SOURCE_DIR NORMALIZE)
@@ -42,6 +43,8 @@ foreach(room IN LISTS rooms)
         list(APPEND violations "${file} includes \"${path}\", which names no room")
       elseif(position GREATER own)
         list(APPEND violations "${file} includes \"${path}\", but ${other} is below ${room}")
+      elseif(other STREQUAL "modelica" AND NOT room MATCHES "^(modelica|cli)$")
+        list(APPEND violations "${file} includes \"${path}\", but only cli reads Modelica text")
       endif()
     endforeach()
   endforeach()

@@ -2,10 +2,11 @@
 #   cmake -DSCRATCH=<folder to write to> -P check_layers_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
-# Two rooms, `upper` above `lower` in the list; `file` holds `line`.
+# Rooms `upper`, `modelica`, `lower`, `cli` in that order; `file` holds `line`.
 function(check file line expected)
   file(REMOVE_RECURSE ${SCRATCH})
-  file(WRITE ${SCRATCH}/CMakeLists.txt "set(SALTUS_ROOMS\n  upper\n  lower\n)\n")
+  file(WRITE ${SCRATCH}/CMakeLists.txt "set(SALTUS_ROOMS\n  upper\n  modelica\n  lower\n  cli\n)\n")
+  file(WRITE ${SCRATCH}/modelica/m.h "#include <vector>\n")
   file(WRITE ${SCRATCH}/upper/a.h "#include <vector>\n")
   file(WRITE ${SCRATCH}/lower/b.cc "#include \"upper/a.h\"\n")
   file(WRITE ${SCRATCH}/${file} "#pragma once\n${line}\n")
@@ -27,5 +28,8 @@ check(upper/c.h "#include \"lower/b.h\"" "upper/c.h includes \"lower/b.h\"")
 check(upper/c_test.cc "#  include <lower/b.h>" "upper/c_test.cc includes \"lower/b.h\"")
 check(lower/c.h "#include \"b.h\"" "names no room")
 check(lower/c.h "#include \"../upper/a.h\"" "names no room")
+check(modelica/c.h "#include \"upper/a.h\"" clean)
+check(cli/c.h "#include \"modelica/m.h\"" clean)
+check(lower/c.h "#include \"modelica/m.h\"" "only cli reads Modelica text")
 check(attic/c.h "" "attic/ is not in SALTUS_ROOMS")
 file(REMOVE_RECURSE ${SCRATCH})
