@@ -188,8 +188,8 @@ struct ClassDefinition {
   std::vector<Extends> extends;
   std::vector<Component> components;
   std::vector<std::shared_ptr<ClassDefinition>> classes;
-  std::vector<EquationItem> equations;
-  std::vector<EquationItem> initial_equations;
+  std::vector<EquationClause> equations;
+  std::vector<EquationClause> initial_equations;
   std::vector<std::vector<Statement>> algorithms;  // one for each section
   std::vector<std::vector<Statement>> initial_algorithms;
   std::optional<ExternalFunction> external;

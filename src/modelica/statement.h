@@ -21,7 +21,7 @@ struct Comment {
   ModificationPtr annotation;  // null: none
 };
 
-struct EquationItem;
+struct EquationClause;
 struct Statement;
 
 // One branch of if, when or while. A null condition is the `else`, always last.
@@ -36,15 +36,15 @@ struct SimpleEquation {  // left = right
   ExpressionPtr left;
   ExpressionPtr right;
 };
-struct IfEquation {
-  std::vector<Branch<EquationItem>> branches;
+struct ConditionalEquation {
+  std::vector<Branch<EquationClause>> branches;
 };
 struct ForEquation {
   std::vector<Iterator> iterators;
-  std::vector<EquationItem> body;
+  std::vector<EquationClause> body;
 };
 struct WhenEquation {
-  std::vector<Branch<EquationItem>> branches;  // when, elsewhen ...; no else
+  std::vector<Branch<EquationClause>> branches;  // when, elsewhen ...; no else
 };
 struct ConnectEquation {
   ComponentReference left;
@@ -56,8 +56,9 @@ struct CallEquation {
   ExpressionPtr call;  // holds a CallExpression
 };
 
-struct EquationItem {
-  std::variant<SimpleEquation, IfEquation, ForEquation, WhenEquation, ConnectEquation, CallEquation>
+struct EquationClause {
+  std::variant<SimpleEquation, ConditionalEquation, ForEquation, WhenEquation, ConnectEquation,
+               CallEquation>
       value;
   Place place;
   Comment comment;
