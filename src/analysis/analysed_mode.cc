@@ -154,6 +154,10 @@ DaeDefinition write_out(const HybridSystem& system, const Mode& mode,
   for (const Parameter& p : system.parameters()) def.parameters.push_back(p.symbol);
   for (std::size_t i = 0; i < is_unknown.size(); ++i)
     if (!is_unknown[i]) def.held.push_back(system.variable(VariableId(i)).symbol);
+  std::vector<Expr> formulas = def.residuals;
+  for (const Guard& guard : mode.guards) formulas.push_back(guard.value);
+  for (const Expr& leaf : leaves_of(formulas))
+    if (leaf.is_slot()) def.held.push_back(leaf);
   return def;
 }
 
@@ -218,8 +222,7 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
 }
 
 std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& system, ModeId id,
-                                                       double t, const std::vector<double>& values,
-                                                       const std::vector<double>& slopes) {
+                                                       double t, const SystemState& near) {
   const Mode& mode = system.modes()[id.index()];
   auto analysed = std::make_unique<AnalysedMode>();
   analysed->id = id;
@@ -228,11 +231,11 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
   analysed->written = write_out(system, mode, analysed->unknowns);
   std::vector<double> x, dx, parameters, held;
   for (const VariableId v : analysed->unknowns) {
-    x.push_back(values[v.index()]);
-    dx.push_back(slopes[v.index()]);
+    x.push_back(near.values[v.index()]);
+    dx.push_back(near.slopes[v.index()]);
   }
   for (const Parameter& p : system.parameters()) parameters.push_back(p.value);
-  for (const Expr& h : analysed->written.held) held.push_back(values[h.node()->variable().index()]);
+  for (const Expr& h : analysed->written.held) held.push_back(near.value_of(h));
 
   const ArrayAnalysis array =
       analyse_array(system.graph(), analysed->written, t, x, dx, parameters, held);

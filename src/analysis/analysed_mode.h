@@ -11,6 +11,7 @@
 #include "expr/tape.h"
 #include "model/dae.h"
 #include "model/system.h"
+#include "model/system_state.h"
 
 namespace saltus {
 
@@ -60,12 +61,10 @@ void check_structure(const HybridSystem& system, const Mode& mode);
 // Analyses a mode by its structure and compiles it. Null if structure does not settle it.
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id);
 
-// Analyses a mode by the ranks of its derivative array near a guess (values and slopes by
-// VariableId) and compiles the projected form. Throws Error naming contradictory equations, or
-// unknowns that nothing determines.
+// Analyses a mode by the ranks of its derivative array near a guess and compiles the projected
+// form. Throws Error naming contradictory equations, or unknowns that nothing determines.
 std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& system, ModeId id,
-                                                       double t, const std::vector<double>& values,
-                                                       const std::vector<double>& slopes);
+                                                       double t, const SystemState& near);
 // Above this number of unknowns only structure is asked.
 constexpr std::size_t kLargestByNumbers = 60;
 

@@ -10,7 +10,7 @@
 #include "analysis/analysed_mode.h"
 #include "analysis/structure.h"
 #include "expr/differentiate.h"
-#include "model/start_values.h"
+#include "model/system_state.h"
 
 namespace saltus {
 namespace {
@@ -235,11 +235,11 @@ void fill_from_numbers(const Subject& s, const ArrayAnalysis& found, ModeAnalysi
     if (times[i] > 0) report.differentiated.emplace_back(name_equation(s.mode, i), times[i]);
 }
 
-ArrayAnalysis ask_numbers(const Subject& s, double t, const std::vector<double>& values) {
+ArrayAnalysis ask_numbers(const Subject& s, double t, const SystemState& near) {
   std::vector<double> x, parameters, held;
-  for (const VariableId v : s.unknowns) x.push_back(values[v.index()]);
+  for (const VariableId v : s.unknowns) x.push_back(near.values[v.index()]);
   for (const Parameter& p : s.system.parameters()) parameters.push_back(p.value);
-  for (const Expr& h : s.written.held) held.push_back(values[h.node()->variable().index()]);
+  for (const Expr& h : s.written.held) held.push_back(near.value_of(h));
   return analyse_array(s.system.graph(), s.written, t, x, std::vector<double>(x.size(), 0.0),
                        parameters, held, kLevels);
 }
@@ -255,7 +255,7 @@ std::string compare(const CharacteristicValues& structure, const CharacteristicV
 }  // namespace
 
 ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
-                          const std::vector<double>& values) {
+                          const SystemState& near) {
   const Mode& mode = system.modes()[id.index()];
   check_orders(system, mode);
   const Subject s = open(system, mode);
@@ -271,7 +271,7 @@ ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
     return report;
   }
 
-  const ArrayAnalysis found = ask_numbers(s, t, values);
+  const ArrayAnalysis found = ask_numbers(s, t, near);
   report.gap = found.gap;
   const bool agrees = s.offsets.solvable && found.values == report.values;
   if (!found.holds && s.offsets.solvable && !found.consistent) {
@@ -298,7 +298,7 @@ ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
 SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes) {
   validate(system);
   SystemAnalysis analysis{system.name(), {}, 0};
-  const std::vector<double> values = start_values(system);
+  const SystemState start = start_state(system);
   const ModeId first = system.find_mode(system.initial_mode);
   std::vector<ModeId> order{first};
   for (std::size_t i = 0; i < system.modes().size(); ++i)
@@ -306,7 +306,7 @@ SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes) 
   analysis.left_out = order.size() - std::min(order.size(), max_modes);
   order.resize(order.size() - analysis.left_out, first);
   for (const ModeId id : order)
-    analysis.modes.push_back(analyse_mode(system, id, system.experiment.start_time, values));
+    analysis.modes.push_back(analyse_mode(system, id, system.experiment.start_time, start));
   return analysis;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/derivative_array.h"
 #include "model/system.h"
+#include "model/system_state.h"
 
 namespace saltus {
 
@@ -30,10 +31,9 @@ struct ModeAnalysis {
 };
 
 // Analyses a mode by its structure and, up to kLargestByNumbers unknowns, by the ranks of its
-// derivative array near the given values (by VariableId); numbers have the last word. Over- and
+// derivative array near the given state; numbers have the last word. Over- and
 // underdetermined modes are reported like any other. Throws Error for second derivatives only.
-ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
-                          const std::vector<double>& values);
+ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t, const SystemState& near);
 
 struct SystemAnalysis {
   std::string model;

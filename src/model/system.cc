@@ -28,14 +28,14 @@ Equation::Equation(std::string equation_name, Equality e)
 HybridSystem::HybridSystem(std::string name)
     : name_(std::move(name)), graph_(std::make_shared<Graph>()) {}
 
-void HybridSystem::take_name(const std::string& kind, const std::string& name) {
+void HybridSystem::claim_name(const std::string& kind, const std::string& name) {
   if (name.empty()) throw Error(fmt::format("a {} of {} has no name", kind, name_));
   if (!names_.insert(name).second)
     throw Error(fmt::format("{}: the name '{}' is declared twice", name_, name));
 }
 
 Expr HybridSystem::variable(const std::string& name, VariableOptions options) {
-  take_name("variable", name);
+  claim_name("variable", name);
   if (!(options.nominal > 0.0) || !std::isfinite(options.nominal))
     throw Error(fmt::format("{}: the nominal value of '{}' is {}; it must be positive and finite",
                             name_, name, options.nominal));
@@ -47,12 +47,17 @@ Expr HybridSystem::variable(const std::string& name, VariableOptions options) {
 }
 
 Expr HybridSystem::parameter(const std::string& name, double value, ParameterOptions options) {
-  take_name("parameter", name);
+  claim_name("parameter", name);
   if (!std::isfinite(value))
     throw Error(fmt::format("{}: the value of parameter '{}' is not finite", name_, name));
   Parameter p{std::move(options), name, value, graph_->new_parameter(name)};
   parameters_.push_back(p);
   return p.symbol;
+}
+
+void HybridSystem::derive(const std::string& name, const Expr& value, DerivedOptions options) {
+  claim_name("result", name);
+  derived_.push_back({std::move(options), name, value});
 }
 
 Mode& HybridSystem::mode(const std::string& name) {

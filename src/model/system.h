@@ -51,6 +51,16 @@ struct Parameter : ParameterOptions {
   Expr symbol;
 };
 
+struct DerivedOptions {
+  std::string unit{};
+  std::string description{};
+};
+
+struct Derived : DerivedOptions {
+  std::string name;
+  Expr value;
+};
+
 struct Equation {
   Equation(Equality equality);  // NOLINT(google-explicit-constructor)
   Equation(std::string name, Equality equality);
@@ -116,17 +126,24 @@ class HybridSystem {
   // Index of the named mode; throws Error that suggests the nearest name.
   ModeId find_mode(const std::string& name) const;
 
+  // Takes a name so that no variable or parameter can have it; throws Error if it is taken.
+  void claim_name(const std::string& kind, const std::string& name);
+
+  // A result that is no unknown: an alias, a discrete value, an expression of unknowns. Evaluated
+  // only where points are stored.
+  void derive(const std::string& name, const Expr& value, DerivedOptions options = {});
+  const std::vector<Derived>& derived() const { return derived_; }
+
   // Changes a parameter or a start value ("g" or "h"); throws Error that suggests the nearest name.
   void set(const std::string& name, double value);
 
  private:
-  void take_name(const std::string& kind, const std::string& name);
-
   std::string name_;
   std::shared_ptr<Graph> graph_;
   std::vector<Variable> variables_;    // by VariableId
   std::vector<Parameter> parameters_;  // by ParameterId
-  std::deque<Mode> modes_;             // by ModeId; addresses are stable while a model is written
+  std::vector<Derived> derived_;
+  std::deque<Mode> modes_;  // by ModeId; addresses are stable while a model is written
   std::unordered_set<std::string> names_;
 };
 

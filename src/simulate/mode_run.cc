@@ -36,8 +36,7 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   std::iota(all_unknowns_.begin(), all_unknowns_.end(), 0U);
   for (std::size_t i = 0; i < system.parameters().size(); ++i)
     data_.parameters[i] = system.parameters()[i].value;
-  for (const Expr& symbol : def.held)
-    if (symbol.is_variable()) held_.push_back(symbol.node()->variable());
+  held_ = analysed_->written.held;  // come first; the projected form adds slots of its own
 
   if (!integrated_as_written()) {
     has_algebraic_ = true;
@@ -74,13 +73,7 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
 }
 
 void ModeRun::compile_transitions(const HybridSystem& system) {
-  std::vector<std::vector<Expr>> inputs(4);
-  inputs[0] = {system.time()};
-  for (const Variable& v : system.variables()) {
-    inputs[1].push_back(v.symbol);
-    inputs[2].push_back(der(v.symbol));
-  }
-  for (const Parameter& p : system.parameters()) inputs[3].push_back(p.symbol);
+  const std::vector<std::vector<Expr>> inputs = state_inputs(system);
   for (const Guard& guard : mode().guards) {
     std::vector<Expr> values;
     for (const Assignment& a : guard.set) values.push_back(a.value);
@@ -130,7 +123,7 @@ void ModeRun::gather(const SystemState& state) {
     if (symbol.order == 1) x_[j] = state.slopes[symbol.variable().index()];
     dx_[j] = symbol.order == 0 ? state.slopes[symbol.variable().index()] : 0.0;
   }
-  for (std::size_t i = 0; i < held_.size(); ++i) data_.held[i] = state.values[held_[i].index()];
+  for (std::size_t i = 0; i < held_.size(); ++i) data_.held[i] = state.value_of(held_[i]);
 }
 
 void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& state) {
@@ -195,7 +188,8 @@ ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
     const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
     if (!outcome.ok()) return outcome;
   }
-  for (const VariableId id : held_) state.slopes[id.index()] = 0.0;
+  for (const Expr& symbol : held_)
+    if (symbol.is_variable()) state.slopes[symbol.node()->index] = 0.0;
   scatter(t, x_.data(), dx_.data(), state);
   return {};
 }
@@ -243,7 +237,8 @@ void ModeRun::read_interpolated(double t, SystemState& state) {
 void ModeRun::transition_values(std::size_t guard, double t, const SystemState& left,
                                 std::vector<double>& values) {
   values.resize(transitions_[guard].output_count());
-  const double* inputs[] = {&t, left.values.data(), left.slopes.data(), data_.parameters.data()};
+  const double* inputs[] = {&t, left.values.data(), left.slopes.data(), data_.parameters.data(),
+                            left.slots.data()};
   transitions_[guard].evaluate(inputs, transition_registers_[guard], values.data());
 }
 

@@ -7,18 +7,12 @@
 #include "analysis/analysed_mode.h"
 #include "analysis/consistent.h"
 #include "integrate/integrator.h"
+#include "model/system_state.h"
 #include "simulate/guard_watch.h"
 #include "simulate/result.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
-
-// Values of all variables of the system, whatever mode they belong to: what a transition reads and
-// writes. Variables that are not unknowns of the active mode hold their last value.
-struct SystemState {
-  std::vector<double> values;  // by VariableId
-  std::vector<double> slopes;  // time derivatives where known, 0 otherwise
-};
 
 // A mode that has been visited: analysed, with its integrator, guards and memory. Made on the first
 // visit, kept for the next.
@@ -106,7 +100,7 @@ class ModeRun {
   std::vector<Tape::Workspace> transition_registers_;
   Tape::Workspace recovery_registers_;
   std::vector<double> recovered_;
-  std::vector<VariableId> held_;
+  std::vector<Expr> held_;  // variables of other modes and slots
   std::vector<std::uint32_t> all_unknowns_;
   std::vector<double> x_, dx_;
   bool has_algebraic_ = false;

@@ -1,6 +1,7 @@
 #include "simulate/recorder.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "expr/differentiate.h"
 
@@ -25,31 +26,56 @@ std::vector<VariableId> differentiated(const HybridSystem& system) {
 
 Recorder::Recorder(const HybridSystem& system, double start, double stop, double interval,
                    ResultSink* sink)
-    : start_(start),
-      stop_(stop),
-      interval_(interval),
-      sink_(sink),
-      with_slope_(differentiated(system)) {
-  point_.values.resize(system.variables().size());
-  point_.slopes.resize(system.variables().size());
+    : system_(system), start_(start), stop_(stop), interval_(interval), sink_(sink) {
   for (const Variable& v : system.variables())
-    trajectory_.signals.push_back({v.name, v.unit, v.description});
-  for (const VariableId id : with_slope_) {
+    add_signal({v.name, v.unit, v.description}, v.symbol);
+  for (const VariableId id : differentiated(system)) {
     const Variable& v = system.variable(id);
-    trajectory_.signals.push_back({"der(" + v.name + ")", v.unit.empty() ? "" : v.unit + "/s", ""});
+    add_signal({"der(" + v.name + ")", v.unit.empty() ? "" : v.unit + "/s", ""}, der(v.symbol));
   }
+  for (const Derived& d : system.derived()) add_signal({d.name, d.unit, d.description}, d.value);
   for (const Parameter& p : system.parameters()) {
     trajectory_.parameters.push_back({p.name, p.unit, p.description});
     trajectory_.parameter_values.push_back(p.value);
   }
+  variables_seen_ = system.variables().size();
   for (const Mode& mode : system.modes()) trajectory_.mode_names.push_back(mode.name);
-  row_.resize(trajectory_.signals.size());
+  compile();
+}
+
+void Recorder::add_signal(SignalInfo info, const Expr& value) {
+  trajectory_.signals.push_back(std::move(info));
+  columns_.push_back(value);
+}
+
+void Recorder::compile() {
+  tape_ = Tape(columns_, state_inputs(system_));
+  registers_ = tape_.make_workspace();
+  row_.resize(columns_.size());
+}
+
+void Recorder::follow_growth() {
+  for (std::size_t i = trajectory_.mode_names.size(); i < system_.modes().size(); ++i)
+    trajectory_.mode_names.push_back(system_.modes()[i].name);
+  if (sink_ != nullptr || variables_seen_ == system_.variables().size()) return;
+  const std::size_t old_width = columns_.size();
+  for (; variables_seen_ < system_.variables().size(); ++variables_seen_) {
+    const Variable& v = system_.variables()[variables_seen_];
+    add_signal({v.name, v.unit, v.description}, v.symbol);
+  }
+  std::vector<double> wider(trajectory_.size() * columns_.size(),
+                            std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < trajectory_.size(); ++i)
+    std::copy_n(trajectory_.values.begin() + static_cast<std::ptrdiff_t>(i * old_width), old_width,
+                wider.begin() + static_cast<std::ptrdiff_t>(i * columns_.size()));
+  trajectory_.values = std::move(wider);
+  compile();
 }
 
 void Recorder::store(double t, ModeId mode, const SystemState& state) {
-  std::copy(state.values.begin(), state.values.end(), row_.begin());
-  std::size_t column = state.values.size();
-  for (const VariableId id : with_slope_) row_[column++] = state.slopes[id.index()];
+  const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
+                            trajectory_.parameter_values.data(), state.slots.data()};
+  tape_.evaluate(inputs, registers_, row_.data());
   if (sink_ != nullptr) {
     sink_->store(t, mode, row_.data());
     return;

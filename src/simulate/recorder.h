@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "expr/tape.h"
 #include "model/system.h"
 #include "simulate/mode_run.h"
 #include "simulate/trajectory.h"
@@ -11,7 +12,8 @@ namespace saltus {
 // Turns states into stored points: a grid of times and both sides of every event, or every step.
 class Recorder {
  public:
-  // Points go to `sink`, or to trajectory() if it is null. `interval` 0 stores every step.
+  // Points go to `sink`, or to trajectory() if it is null. `interval` 0 stores every step. The
+  // system must outlive the recorder.
   Recorder(const HybridSystem& system, double start, double stop, double interval,
            ResultSink* sink);
 
@@ -21,17 +23,28 @@ class Recorder {
   // left out: the event stores both its sides. `state` gives the values held in this mode.
   void store_step(ModeRun& run, const SystemState& state, bool ends_in_event);
 
+  // Takes in the modes and variables the system has got since. Points stored before have NaN for
+  // them. A sink keeps getting the columns it got first.
+  void follow_growth();
+
   Trajectory& trajectory() { return trajectory_; }
 
  private:
+  void add_signal(SignalInfo info, const Expr& value);
+  void compile();
+
+  const HybridSystem& system_;
   double start_;
   double stop_;
   double interval_;
   std::size_t next_ = 1;  // index of the next grid time
   ResultSink* sink_;
   SystemState point_;
+  std::size_t variables_seen_ = 0;
+  std::vector<Expr> columns_;  // by signal
+  Tape tape_;
+  Tape::Workspace registers_;
   std::vector<double> row_;
-  std::vector<VariableId> with_slope_;  // variables that have a der() column
   Trajectory trajectory_;
 };
 

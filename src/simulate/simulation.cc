@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "model/start_values.h"
+#include "model/system_state.h"
 
 namespace saltus {
 namespace {
@@ -55,14 +55,22 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   require(
       options.first_step >= 0.0,
       fmt::format("first step {} must be positive, or 0 to let Saltus choose", options.first_step));
-  recorder_ = std::make_unique<Recorder>(system, start_time_, stop_time_, interval_, options.sink);
+  recorder_ = std::make_unique<Recorder>(system_, start_time_, stop_time_, interval_, options.sink);
   time_ = last_event_ = start_time_;
-  state_.values = start_values(system);
-  state_.slopes.assign(state_.values.size(), 0.0);
+  state_ = start_state(system);
   result_.model = system.name();
   result_.method = options.method == Method::kBdf ? "bdf" : "radau";
   result_.formulation = "reduced";
   result_.tolerance = tolerance_;
+}
+
+ModeId Simulation::add_mode(Mode mode) {
+  system_.mode(mode.name) = std::move(mode);
+  state_.values.resize(system_.variables().size(), 0.0);
+  state_.slopes.resize(state_.values.size(), 0.0);
+  modes_.resize(system_.modes().size());
+  recorder_->follow_growth();
+  return ModeId(modes_.size() - 1);
 }
 
 ModeRun& Simulation::visit(ModeId id) {
@@ -81,7 +89,7 @@ ModeRun& Simulation::visit(ModeId id) {
 // Where structure does not settle a mode, or numbers disagree with it.
 ModeRun& Simulation::analyse_by_numbers(ModeId id) {
   const auto begun = Clock::now();
-  auto analysed = saltus::analyse_by_numbers(system_, id, time_, state_.values, state_.slopes);
+  auto analysed = saltus::analyse_by_numbers(system_, id, time_, state_);
   result_.warnings.insert(result_.warnings.end(), analysed->warnings.begin(),
                           analysed->warnings.end());
   if (options_.method == Method::kBdf)

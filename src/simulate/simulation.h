@@ -36,6 +36,9 @@ class Simulation {
  private:
   using Clock = std::chrono::steady_clock;
 
+  // A mode that only the run needs; variables may have been added to system_ before. Its name must
+  // be new.
+  ModeId add_mode(Mode mode);
   ModeRun& visit(ModeId id);
   ModeRun& analyse_by_numbers(ModeId id);
   bool enter(ModeId id, bool at_start = false);
@@ -47,7 +50,7 @@ class Simulation {
   std::string place() const;  // "at t = 1.5 in mode 'flying'"
   double elapsed() const;
 
-  const HybridSystem& system_;
+  HybridSystem system_;  // a copy: modes and variables are added to it during the run
   const SimulateOptions& options_;
   double start_time_;
   double stop_time_;

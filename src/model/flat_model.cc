@@ -1,0 +1,56 @@
+#include "model/flat_model.h"
+
+#include <fmt/format.h>
+
+namespace saltus {
+
+Expr FlatModel::discrete(const std::string& name, DiscreteOptions options) {
+  system.claim_name("discrete variable", name);
+  Graph& graph = system.graph();
+  DiscreteVariable v{std::move(options), name, graph.new_slot(name),
+                     graph.new_slot("pre(" + name + ")")};
+  discretes.push_back(v);
+  return v.symbol;
+}
+
+Expr FlatModel::pre(const Expr& symbol) const {
+  for (const DiscreteVariable& v : discretes)
+    if (v.symbol.same_as(symbol)) return v.pre;
+  throw Error(fmt::format("{}: pre({}) of something that is not discrete", system.name(),
+                          to_string(symbol)));
+}
+
+Expr FlatModel::relation(const Expr& value, Strict strict, std::string text, SourceLocation where) {
+  if (value.is_number())
+    return strict == Strict::kYes ? value.number() > 0.0 : value.number() >= 0.0;
+  // not (v > 0) is -v >= 0: one slot serves both readings of one difference.
+  const Strict opposite = strict == Strict::kYes ? Strict::kNo : Strict::kYes;
+  for (const Relation& r : relations) {
+    if (r.strict == strict && r.value.same_as(value)) return r.slot;
+    if (r.strict == opposite && r.value.same_as(-value)) return !r.slot;
+  }
+  if (text.empty()) text = to_string(strict == Strict::kYes ? value > 0.0 : value >= 0.0);
+  const Expr slot = system.graph().new_slot(text);
+  relations.push_back({slot, value, strict, std::move(text), std::move(where)});
+  return slot;
+}
+
+Expr FlatModel::sample(const Expr& start, const Expr& interval, SourceLocation where) {
+  const Expr slot =
+      system.graph().new_slot(fmt::format("sample({}, {})", to_string(start), to_string(interval)));
+  samples.push_back({slot, start, interval, std::move(where)});
+  return slot;
+}
+
+Expr FlatModel::initial() {
+  if (!initial_.is_slot()) initial_ = system.graph().new_slot("initial()");
+  return initial_;
+}
+
+Expr FlatModel::edge(const Expr& condition) {
+  const Expr seen = discrete(fmt::format("$edge{}", discretes.size()));
+  discrete_equations.push_back({seen, condition, {}});
+  return seen && !pre(seen);
+}
+
+}  // namespace saltus

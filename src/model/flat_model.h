@@ -1,0 +1,152 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/system.h"
+
+// A model as text leaves it: scalar variables, equations that may be conditional, discrete
+// variables, and what happens at events. Its modes are not listed: a mode is the set of equations
+// that the conditions of the moment put in force, made when it is first visited.
+//
+// Everything that is frozen between events is a *slot* of the expression graph: the values of
+// relations, discrete variables, their pre() values, initial(), sample(). Conditions are Boolean
+// expressions over slots, so an equation with `select(condition, a, b)` is smooth between events.
+//
+//   FlatModel clutch("clutch");
+//   const Expr w1 = clutch.system.variable("w1", {.start = 10.0, .fixed = true});
+//   ...
+//   const Expr slipping = clutch.relation(w1 - w2, Strict::kYes);  // w1 > w2
+//   clutch.equations = {Equation(J1 * der(w1) == -tau), ...,
+//                       IfEquation{{locked}, {{Equation(w1 == w2)}, {Equation(tau == c * w1)}}}};
+
+namespace saltus {
+
+// How the numbers of a discrete variable are read and printed.
+enum class DiscreteType { kReal, kInteger, kBoolean, kEnumeration };
+
+struct DiscreteOptions {
+  DiscreteType type = DiscreteType::kBoolean;
+  Expr start = 0.0;    // of pre(); may depend on parameters
+  bool fixed = false;  // pre() has the start value when the initial problem is solved
+  std::string unit{};
+  std::string description{};
+  std::vector<std::string> literals{};  // of an enumeration, numbered from 1
+  bool names_mode = false;              // __Saltus(modeName=true): its value is the mode's name
+  SourceLocation where{};
+};
+
+struct DiscreteVariable : DiscreteOptions {
+  std::string name;
+  Expr symbol;  // slot: the present value
+  Expr pre;     // slot: the value before the event iteration
+};
+
+enum class Strict { kNo, kYes };
+
+// value > 0 (strict) or value >= 0. Relations whose values are equal up to sign share one slot.
+struct Relation {
+  Expr slot;
+  Expr value;
+  Strict strict = Strict::kYes;
+  std::string text;  // as written, for event logs
+  SourceLocation where;
+};
+
+struct EquationItem;
+
+// Branch k holds while conditions[k] is the first that is true; the last branch, one more than
+// there are conditions, is `else` and may be empty. Branches may differ in number and kind of
+// equations.
+struct IfEquation {
+  std::vector<Expr> conditions;
+  std::vector<std::vector<EquationItem>> branches;
+  SourceLocation where{};
+};
+
+struct EquationItem {
+  EquationItem(Equation e) : value(std::move(e)) {}    // NOLINT(google-explicit-constructor)
+  EquationItem(IfEquation e) : value(std::move(e)) {}  // NOLINT(google-explicit-constructor)
+  std::variant<Equation, IfEquation> value;
+};
+
+// target := value in every round of an event iteration. Order does not matter: they are sorted by
+// what they read; a target that occurs in its own value goes through pre().
+struct DiscreteEquation {
+  Expr target;  // symbol of a discrete variable
+  Expr value;
+  SourceLocation where{};
+};
+
+// While `condition` is true in an event iteration (an edge: it falls with the next pre() update),
+// variable := value once. The value reads left limits.
+struct Reinit {
+  Expr condition;
+  Expr variable;
+  Expr value;
+  SourceLocation where{};
+};
+
+// True only at the instants start + k * interval, which are hit exactly.
+struct Sample {
+  Expr slot;
+  Expr start;     // may depend on parameters
+  Expr interval;  // > 0
+  SourceLocation where{};
+};
+
+// Checked at events and at accepted points: the run ends with the message (or it becomes a warning)
+// when the condition is false.
+struct Assertion {
+  Expr condition;  // plain relations, not slots
+  std::string message;
+  bool is_warning = false;
+  SourceLocation where{};
+};
+
+// The run ends well when the condition becomes true in an event iteration.
+struct Termination {
+  Expr condition;
+  std::string message;
+  SourceLocation where{};
+};
+
+struct FlatModel {
+  explicit FlatModel(std::string name) : system(std::move(name)) {}
+
+  // Variables (continuous unknowns), parameters, derived results and the experiment. No modes.
+  HybridSystem system;
+
+  std::vector<DiscreteVariable> discretes;
+  std::vector<Relation> relations;
+  std::vector<Sample> samples;
+  std::vector<EquationItem> equations;
+  std::vector<DiscreteEquation> discrete_equations;
+  std::vector<Reinit> reinits;
+  std::vector<Assertion> assertions;
+  std::vector<Termination> terminations;
+  // Hold, besides the equations, while initial() is true. May read der(), slots and pre() slots.
+  std::vector<EquationItem> initial_equations;
+  // Values of discrete variables (or of their pre()) before the first event iteration.
+  std::vector<DiscreteEquation> initial_discrete;
+  std::vector<std::string> warnings;  // of translation
+
+  // A new discrete variable; returns its present value. Throws Error if the name is taken.
+  Expr discrete(const std::string& name, DiscreteOptions options = {});
+  // Its value before the event iteration. Pre: `symbol` came from discrete().
+  Expr pre(const Expr& symbol) const;
+  // value > 0 or value >= 0, frozen between events: a slot, or the negation of one that exists.
+  Expr relation(const Expr& value, Strict strict, std::string text = {}, SourceLocation where = {});
+  Expr sample(const Expr& start, const Expr& interval, SourceLocation where = {});
+  // True while the initial problem is solved.
+  Expr initial();
+  // True in the rounds of an event iteration in which the condition has just become true; makes a
+  // hidden discrete variable that remembers the condition.
+  Expr edge(const Expr& condition);
+
+ private:
+  Expr initial_;  // slot, made on first use; the number 0 until then
+};
+
+}  // namespace saltus
