@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/system_state.h"
+#include "simulate/event_log.h"
 
 namespace saltus {
 namespace {
@@ -235,21 +236,15 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   recorder_->store(time_, from.analysed().id, state_);
   left_ = state_;
   run_->transition_values(chosen, time_, left_, assigned_);
-  Event event;
-  event.time = time_;
-  event.from = from.mode().name;
-  event.to = guard.to;
-  event.ontology = "continuous";
-  for (const std::size_t g : firing.guards)
-    event.causes.push_back(fmt::format("{}: {} <= 0", guards[g].name, to_string(guards[g].value)));
+  Event event = begin_event(time_, from.mode(), firing);
   if (guard.to.empty()) {
-    event.to = event.from;
-    event.kind = firing.is_time_event ? "time" : "discrete";
-    event.tags = {"terminate"};
+    event.tags.emplace_back("terminate");
+    classify(event);
     result_.events.push_back(std::move(event));
     stop(StopReason::kTerminated, fmt::format("guard '{}' ended the run {}", guard.name, place()));
     return;
   }
+  event.to = guard.to;
   for (std::size_t i = 0; i < guard.set.size(); ++i) {
     const VariableId id = guard.set[i].variable.node()->variable();
     if (!std::isfinite(assigned_[i])) {
@@ -269,48 +264,19 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   }
   recorder_->store(time_, run_->analysed().id, state_);
 
-  const AnalysedMode& entered = run_->analysed();
-  for (std::size_t j = 0; j < entered.unknowns.size(); ++j) {
-    const VariableId id = entered.unknowns[j];
-    const double before = left_.values[id.index()];
-    const double after = state_.values[id.index()];
-    const double size = std::max(std::abs(before), system_.variable(id).nominal);
-    if (entered.differential[j] && std::abs(after - before) > 16.0 * kEpsilon * size)
-      event.jumps[system_.variable(id).name] = {before, after};
-  }
-  for (std::size_t i = 0; i < state_.values.size(); ++i) {
-    const bool held = !std::binary_search(run_->analysed().unknowns.begin(),
-                                          run_->analysed().unknowns.end(), VariableId(i));
-    if (held && state_.values[i] != left_.values[i])
-      event.discrete[system_.variables()[i].name] = {left_.values[i], state_.values[i]};
-  }
-  // The first that applies is the kind; every hop but the last at one instant is "instantaneous",
-  // which only the next hop can tell.
-  if (hop_follows_event) {
-    Event& before = result_.events.back();
-    before.tags.insert(before.tags.begin(), "instantaneous");
-    before.kind = "instantaneous";
-    if (before.jumps.empty()) before.ontology = "mythical";
-  }
-  if (!event.jumps.empty()) event.tags.emplace_back("jump");
-  if (event.from != event.to) event.tags.emplace_back("switch");
-  if (firing.guards.size() > 1) event.tags.emplace_back("tie");
-  if (firing.is_time_event) event.tags.emplace_back("time");
-  if (event.tags.empty() || !event.discrete.empty()) event.tags.emplace_back("discrete");
-  event.kind = event.tags.front();
+  note_changes(system_, run_->analysed(), left_, state_, event);
+  if (hop_follows_event) mark_instantaneous(result_.events.back());
+  classify(event);
   result_.events.push_back(std::move(event));
 }
 
 void Simulation::log_grazings() {
   for (const Grazing& grazing : run_->watch().grazings()) {
     const Guard& guard = run_->mode().guards[grazing.guard];
-    Event event;
-    event.time = grazing.time;
-    event.kind = "grazing";
+    Event event = begin_event(grazing.time, run_->mode(),
+                              fmt::format("{}: {} touches 0", guard.name, to_string(guard.value)));
     event.tags = {"grazing"};
-    event.ontology = "continuous";
-    event.from = event.to = run_->mode().name;
-    event.causes = {fmt::format("{}: {} touches 0", guard.name, to_string(guard.value))};
+    classify(event);
     result_.events.push_back(std::move(event));
   }
 }

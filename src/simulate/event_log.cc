@@ -1,0 +1,92 @@
+#include "simulate/event_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace saltus {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+constexpr std::array<std::string_view, 10> kPrecedence = {
+    "zeno",   "sliding-entry", "sliding-exit", "instantaneous", "jump",
+    "switch", "tie",           "time",         "grazing",       "discrete"};
+
+std::size_t rank_of(std::string_view tag) {
+  return static_cast<std::size_t>(std::find(kPrecedence.begin(), kPrecedence.end(), tag) -
+                                  kPrecedence.begin());
+}
+
+void add_tag(Event& event, const char* tag) {
+  if (std::find(event.tags.begin(), event.tags.end(), tag) == event.tags.end())
+    event.tags.emplace_back(tag);
+}
+
+void order_tags(Event& event) {
+  std::stable_sort(
+      event.tags.begin(), event.tags.end(),
+      [](const std::string& a, const std::string& b) { return rank_of(a) < rank_of(b); });
+  // Tags beyond the list (such as "terminate") add to a kind; they are none.
+  event.kind = rank_of(event.tags.front()) < kPrecedence.size() ? event.tags.front() : "discrete";
+}
+
+}  // namespace
+
+Event begin_event(double time, const Mode& in, std::string cause) {
+  Event event;
+  event.time = time;
+  event.from = event.to = in.name;
+  event.ontology = "continuous";
+  event.causes.push_back(std::move(cause));
+  return event;
+}
+
+Event begin_event(double time, const Mode& from, const Firing& firing) {
+  Event event = begin_event(time, from, "");
+  event.causes.clear();
+  for (const std::size_t g : firing.guards)
+    event.causes.push_back(
+        fmt::format("{}: {} <= 0", from.guards[g].name, to_string(from.guards[g].value)));
+  if (firing.guards.size() > 1) event.tags.emplace_back("tie");
+  if (firing.is_time_event) event.tags.emplace_back("time");
+  return event;
+}
+
+void note_changes(const HybridSystem& system, const AnalysedMode& entered, const SystemState& left,
+                  const SystemState& right, Event& event) {
+  for (std::size_t j = 0; j < entered.unknowns.size(); ++j) {
+    const VariableId id = entered.unknowns[j];
+    const double before = left.values[id.index()];
+    const double after = right.values[id.index()];
+    const double size = std::max(std::abs(before), system.variable(id).nominal);
+    if (entered.differential[j] && std::abs(after - before) > 16.0 * kEpsilon * size)
+      event.jumps[system.variable(id).name] = {before, after};
+  }
+  for (std::size_t i = 0; i < right.values.size(); ++i) {
+    const bool held =
+        !std::binary_search(entered.unknowns.begin(), entered.unknowns.end(), VariableId(i));
+    if (held && right.values[i] != left.values[i])
+      event.discrete[system.variables()[i].name] = {left.values[i], right.values[i]};
+  }
+}
+
+void classify(Event& event) {
+  if (!event.jumps.empty()) add_tag(event, "jump");
+  if (event.from != event.to) add_tag(event, "switch");
+  if (event.tags.empty() || !event.discrete.empty()) add_tag(event, "discrete");
+  order_tags(event);
+}
+
+void mark_instantaneous(Event& event) {
+  add_tag(event, "instantaneous");
+  order_tags(event);
+  if (event.jumps.empty() && event.ontology == "continuous") event.ontology = "mythical";
+}
+
+}  // namespace saltus
