@@ -136,6 +136,7 @@ class Lexer {
       }
       advance();
     }
+    result_.unclosed = true;
     error(line, column, "this comment is not closed: '*/' is missing");
   }
 
@@ -213,9 +214,28 @@ class Lexer {
     if (peek() == quote && position_ < text_.size()) {
       advance();
     } else {
-      error(line, column, fmt::format("this {} is not closed: {} is missing", what, quote));
+      result_.unclosed = result_.unclosed || position_ == text_.size();
+      const Token* suspect = swallowing_string();
+      if (kind == TokenKind::kString && suspect != nullptr) {
+        error(suspect->line, suspect->column,
+              fmt::format("this string ends in line {} only: its closing \" is missing, or that of "
+                          "the string in line {}",
+                          suspect->end_line, line));
+      } else {
+        error(line, column, fmt::format("this {} is not closed: {} is missing", what, quote));
+      }
     }
     add(kind, begin, line, column);
+  }
+
+  // A missing quote makes what follows the string its text, and the next string's text a name.
+  const Token* swallowing_string() const {
+    for (std::size_t i = 0; i + 1 < result_.tokens.size(); ++i) {
+      const Token& token = result_.tokens[i];
+      const bool spans = token.kind == TokenKind::kString && token.end_line > token.line;
+      if (spans && result_.tokens[i + 1].kind == TokenKind::kIdentifier) return &token;
+    }
+    return nullptr;
   }
 
   void check_escape() {

@@ -126,6 +126,7 @@ struct LexicalError {
 struct TokenList {
   std::vector<Token> tokens;  // ends with kEndOfFile
   std::vector<LexicalError> errors;
+  bool unclosed = false;  // a string or comment runs to the end of the text
 };
 
 // Splits a text into tokens; comments and a byte order mark are dropped, wrong characters reported

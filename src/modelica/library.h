@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "modelica/ast.h"
@@ -52,6 +51,8 @@ class Library {
   std::size_t files_read() const;
 
  private:
+  std::vector<const ClassDefinition*> add(const StoredDefinition& stored);
+
   struct State;
   std::unique_ptr<State> state_;
 };

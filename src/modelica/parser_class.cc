@@ -240,8 +240,8 @@ void Parser::composition(ClassDefinition& c) {
 void Parser::section(ClassDefinition& c, TokenKind kind, bool initial, Visibility& visibility) {
   switch (kind) {
     case TokenKind::kEquation: {
-      std::vector<EquationItem>& all = initial ? c.initial_equations : c.equations;
-      std::vector<EquationItem> more = equation_section();
+      std::vector<EquationClause>& all = initial ? c.initial_equations : c.equations;
+      std::vector<EquationClause> more = equation_section();
       std::move(more.begin(), more.end(), std::back_inserter(all));
       break;
     }

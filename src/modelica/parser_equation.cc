@@ -188,7 +188,7 @@ std::vector<Item> Parser::items(Item (Parser::*item)(), const char* what) {
   return result;
 }
 
-std::vector<EquationItem> Parser::equation_body() {
+std::vector<EquationClause> Parser::equation_body() {
   return items(&Parser::equation, "the equation");
 }
 
@@ -196,11 +196,11 @@ std::vector<Statement> Parser::statement_body() {
   return items(&Parser::statement, "the statement");
 }
 
-std::vector<EquationItem> Parser::equation_section() {
+std::vector<EquationClause> Parser::equation_section() {
   const std::size_t errors_before = errors_.size();
-  std::vector<EquationItem> result;
+  std::vector<EquationClause> result;
   do {
-    std::vector<EquationItem> more = equation_body();
+    std::vector<EquationClause> more = equation_body();
     std::move(more.begin(), more.end(), std::back_inserter(result));
   } while (skip_stray(errors_before));
   return result;
@@ -216,17 +216,17 @@ std::vector<Statement> Parser::algorithm_section() {
   return result;
 }
 
-EquationItem Parser::equation() {
-  EquationItem result;
+EquationClause Parser::equation() {
+  EquationClause result;
   result.place = here();
   switch (peek().kind) {
     case TokenKind::kIf:
-      result.value =
-          IfEquation{branches<EquationItem>(TokenKind::kElseif, true, &Parser::equation_body)};
+      result.value = ConditionalEquation{
+          branches<EquationClause>(TokenKind::kElseif, true, &Parser::equation_body)};
       break;
     case TokenKind::kWhen:
-      result.value =
-          WhenEquation{branches<EquationItem>(TokenKind::kElsewhen, false, &Parser::equation_body)};
+      result.value = WhenEquation{
+          branches<EquationClause>(TokenKind::kElsewhen, false, &Parser::equation_body)};
       break;
     case TokenKind::kFor: {
       const Nesting nesting(*this);
@@ -250,7 +250,7 @@ EquationItem Parser::equation() {
   return result;
 }
 
-void Parser::simple_equation(EquationItem& result) {
+void Parser::simple_equation(EquationClause& result) {
   if (starts_declaration(peek().kind) || starts_class()) {
     fail(fmt::format("{} in an equation section: {}", describe(peek()), kDeclarationsFirst));
   }

@@ -132,10 +132,10 @@ class Parser {
                                      std::vector<Body> (Parser::*body)());
   template <class Item>
   std::vector<Item> items(Item (Parser::*item)(), const char* what);
-  std::vector<EquationItem> equation_section();
-  std::vector<EquationItem> equation_body();
-  EquationItem equation();
-  void simple_equation(EquationItem& result);
+  std::vector<EquationClause> equation_section();
+  std::vector<EquationClause> equation_body();
+  EquationClause equation();
+  void simple_equation(EquationClause& result);
   ConnectEquation connect_equation();
   std::vector<Statement> algorithm_section();
   std::vector<Statement> statement_body();
@@ -192,6 +192,7 @@ class Parser {
   std::vector<Open> open_;
   ClassDefinition* enclosing_ = nullptr;
   int nesting_ = 0;
+  bool unclosed_ = false;  // the file ends in a string or comment that is not closed
 };
 
 }  // namespace saltus
