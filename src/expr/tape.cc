@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "expr/tape_machine.h"
 #include "expr/tape_program.h"
 #include "expr/traverse.h"
 
@@ -283,10 +284,12 @@ class Compiler {
 
 Tape::Tape() : Tape({}, {}) {}
 
-Tape::Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs) {
+Tape::Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs,
+           TapeCode code) {
   auto program = std::make_shared<Program>();
   Compiler(*program).compile(outputs, inputs);
   schedule(*program);
+  if (code == TapeCode::kMachine) program->machine_code = MachineCode::compile(*program);
   program_ = std::move(program);
 }
 

@@ -10,6 +10,10 @@
 
 namespace saltus {
 
+// Machine code where the processor is known and the system allows it (x86-64), else interpreted.
+// Both give the same numbers, to the last bit.
+enum class TapeCode { kMachine, kInterpreted };
+
 // Expressions compiled to a flat list of instructions over a register file. Evaluation neither
 // allocates nor throws; NaN and infinity pass through. A Tape is immutable and may be shared by
 // threads, each with its own workspace.
@@ -27,13 +31,15 @@ class Tape {
   Tape();
   // `inputs` are groups of leaves; values come as one array a group. Throws Error naming the leaf
   // if an output depends on a leaf that no group lists.
-  Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs);
+  Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs,
+       TapeCode code = TapeCode::kMachine);
 
   std::size_t output_count() const;
   std::size_t instruction_count() const;
   Workspace make_workspace() const;
 
-  // values[g][i] is the value of inputs[g][i]; a group with no leaf in use may be null.
+  // values[g][i] is the value of inputs[g][i]; a group with no leaf in use may be null. Outputs
+  // must not overlap the values.
   void evaluate(const double* const* values, Workspace& workspace, double* outputs) const noexcept;
 
   // The C source of `void name(const double* const* in, double* out)`, self-contained apart from

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "expr/tape_machine.h"
 #include "expr/tape_program.h"
 
 // Loops are often two or three long: vectorising them or computing their end values costs more than
@@ -64,6 +65,10 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
                                        &&end};
 #undef SALTUS_LABELS
   const Program& program = *program_;
+  if (program.machine_code != nullptr) {
+    program.machine_code->entry()(workspace.data(), values, outputs);
+    return;
+  }
   double* const r = workspace.data();
   double* to = r + program.constants.size();
   for (const TapeCopy& c : program.copies) to = copy(values[c.group] + c.first, c.count, to);

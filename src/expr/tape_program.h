@@ -62,6 +62,8 @@ struct TapeInput {
   std::uint32_t index = 0;
 };
 
+class MachineCode;  // expr/tape_machine.h
+
 struct Tape::Program {
   // As compiled: what to_c prints.
   std::vector<double> constants;
@@ -76,6 +78,9 @@ struct Tape::Program {
   std::size_t register_count = 0;
   std::vector<TapeCopy> copies;
   std::vector<std::uint32_t> code;
+
+  // Null: interpreted.
+  std::shared_ptr<const MachineCode> machine_code;
 };
 
 // Fills the second half of the program from the first.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -122,6 +123,66 @@ class TapeTest : public ::testing::Test {
   double parameters[1] = {0.6};
   const double* values[4] = {time, xyz, nullptr, parameters};
 };
+
+// Bit for bit, NaN included.
+void expect_same_bits(const std::vector<Expr>& outputs,
+                      const std::vector<std::vector<Expr>>& inputs, const double* const* values) {
+  const Tape machine(outputs, inputs);
+  const Tape interpreted(outputs, inputs, TapeCode::kInterpreted);
+  Tape::Workspace first = machine.make_workspace();
+  Tape::Workspace second = interpreted.make_workspace();
+  std::vector<double> by_machine(outputs.size(), -1.0);
+  std::vector<double> by_interpreter(outputs.size(), -2.0);
+  machine.evaluate(values, first, by_machine.data());
+  interpreted.evaluate(values, second, by_interpreter.data());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (std::isnan(by_machine[i]) && std::isnan(by_interpreter[i])) continue;
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(by_machine[i]),
+              std::bit_cast<std::uint64_t>(by_interpreter[i]))
+        << to_string(outputs[i]) << ": " << by_machine[i] << " and " << by_interpreter[i];
+  }
+}
+
+TEST_F(TapeTest, MachineCodeAgreesWithTheInterpreterToTheLastBit) {
+  const double nan = std::nan("");
+  for (const Expr& a : {x, y}) {
+    const Expr b = a.same_as(x) ? y : x;
+    for (const Expr& e : {min(a, b), max(a, b), abs(a), sign(a), a < b, a <= b, equal(a, b), !a,
+                          a && b, a || b, select(a, b, z), select(a < b, a, z), -a, floor(a)})
+      outputs.push_back(e);
+  }
+  for (const double first : {0.7, -0.7, 0.0, -0.0, 1.1, nan, 1e308}) {
+    for (const double second : {1.1, 0.0, -0.0, 0.7, nan, -1e308}) {
+      xyz[0] = first;
+      xyz[1] = second;
+      expect_same_bits(outputs, inputs, values);
+    }
+  }
+}
+
+TEST(TapeMachineCode, KeepsManyLiveValuesAndGroups) {
+  Graph graph;
+  std::vector<std::vector<Expr>> inputs(7);
+  std::vector<std::vector<double>> numbers(7);
+  std::vector<const double*> values;
+  std::vector<Expr> leaves;
+  for (std::size_t g = 0; g < inputs.size(); ++g) {
+    for (int i = 0; i < 40; ++i) {
+      inputs[g].push_back(graph.new_variable("v"));
+      numbers[g].push_back(0.3 + std::sin(static_cast<double>(40 * g) + i));
+      leaves.push_back(inputs[g].back());
+    }
+    values.push_back(numbers[g].data());
+  }
+  // All products are needed until the end, with calls in between.
+  std::vector<Expr> products;
+  for (std::size_t i = 1; i < leaves.size(); ++i)
+    products.push_back(i % 9 == 0 ? exp(leaves[i]) : leaves[i] * leaves[i - 1]);
+  std::vector<Expr> outputs;
+  for (std::size_t i = 0; i < products.size(); ++i)
+    outputs.push_back(products[i] * products[products.size() - 1 - i] - products[i / 2]);
+  expect_same_bits(outputs, inputs, values.data());
+}
 
 TEST_F(TapeTest, AgreesWithRecursiveEvaluation) {
   const Tape tape(outputs, inputs);
