@@ -32,115 +32,17 @@ class Compiler {
     for (const Expr& e : outputs) {
       if (e.node() != nullptr) append_postorder(e.node(), position_, order);
     }
-    fuse(outputs, order);
     number_leaves(outputs, inputs, order);
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      if (!is_leaf(order[k]->op) && !is_fused_[k]) lower(order[k]);
-    }
+    for (const Node* n : order)
+      if (!is_leaf(n->op)) lower(n);
     for (const Expr& e : outputs) program_.outputs.push_back(value_of(e));
+    std::size_t most_arguments = 0;
+    for (const auto& f : program_.functions) most_arguments = std::max(most_arguments, f->arity);
+    program_.register_count = program_.constants.size() + program_.inputs.size() +
+                              program_.instructions.size() + most_arguments;
   }
 
  private:
-  void fuse(std::span<const Expr> outputs, const std::vector<const Node*>& order) {
-    std::vector<std::uint32_t> uses(order.size());
-    for (const Node* n : order) {
-      for (const Node* child : n->children) ++uses[position_.find(child)];
-    }
-    for (const Expr& e : outputs) {
-      if (e.node() != nullptr) uses[position_.find(e.node())] += 2;  // an output needs its register
-    }
-    is_fused_.assign(order.size(), false);
-    fusions_.resize(order.size());
-    const auto used_once = [&](const Node* child) { return uses[position_.find(child)] == 1; };
-    const auto available = [&](const Node* child) {
-      return used_once(child) && fusion_at(child).op == TapeOp::kCount;
-    };
-    for (const Node* n : order) {
-      Fusion& fusion = fusions_[position_.find(n)];
-      fusion = nested_fusion_of(n, used_once);
-      if (fusion.op == TapeOp::kCount) fusion = fusion_of(n, available);
-      if (fusion.op == TapeOp::kCount) continue;
-      is_fused_[position_.find(n->children[fusion.inner])] = true;
-      if (fusion.both) is_fused_[position_.find(n->children[1 - fusion.inner])] = true;
-    }
-  }
-
-  // An operation computed together with its inner-th child, or with both.
-  struct Fusion {
-    TapeOp op = TapeOp::kCount;  // kCount: computed alone
-    std::size_t inner = 0;
-    bool both = false;
-    bool nested = false;  // the child is itself fused with one of its children
-  };
-
-  const Fusion& fusion_at(const Node* n) const { return fusions_[position_.find(n)]; }
-
-  // Two commonest terms as a whole: a conductance times a difference, and a product of three, each
-  // added to something.
-  template <class UsedOnce>
-  Fusion nested_fusion_of(const Node* n, UsedOnce&& used_once) const {
-    if (n->op != Op::kAdd && n->op != Op::kSubtract) return {};
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-      const TapeOp inner = fusion_at(n->children[i]).op;
-      if (inner == TapeOp::kCount || !used_once(n->children[i])) continue;
-      if (inner == TapeOp::kDifferenceMultiply && n->op == Op::kAdd) {
-        return {TapeOp::kDifferenceMultiplyAdd, i, false, true};
-      }
-      if (inner == TapeOp::kMultiply3) {
-        return {n->op == Op::kAdd ? TapeOp::kMultiply3Add
-                : i == 0          ? TapeOp::kMultiply3Subtract
-                                  : TapeOp::kSubtractMultiply3,
-                i, false, true};
-      }
-    }
-    return {};
-  }
-
-  template <class Available>
-  static Fusion fusion_of(const Node* n, Available&& available) {
-    if (n->op < Op::kAdd || n->op > Op::kDivide || n->children[0] == n->children[1]) return {};
-    const auto inner_op = [&](std::size_t i) {
-      const Node* child = n->children[i];
-      return child->op >= Op::kAdd && child->op <= Op::kMultiply && available(child)
-                 ? child->op
-                 : Op::kConstant;
-    };
-    const Op left = inner_op(0);
-    const Op right = inner_op(1);
-    if (left == Op::kMultiply && right == Op::kMultiply) {
-      if (n->op == Op::kAdd) return {TapeOp::kProductSum, 0, true, false};
-      if (n->op == Op::kSubtract) return {TapeOp::kProductDifference, 0, true, false};
-    }
-    if (n->op == Op::kSubtract && left == Op::kMultiply && right == Op::kSubtract) {
-      return {TapeOp::kProductMinusDifference, 0, true, false};
-    }
-    if (left == Op::kConstant && right == Op::kConstant) return {};
-    // Products first: they are worth most, and sums find other partners.
-    const bool use_left =
-        left == Op::kMultiply || (right != Op::kMultiply && left != Op::kConstant);
-    if (use_left) return {fused_op(n->op, left, 0), 0, false, false};
-    return {fused_op(n->op, right, 1), 1, false, false};
-  }
-
-  static TapeOp fused_op(Op outer, Op inner, std::size_t i) {
-    const auto pick = [&](TapeOp add, TapeOp subtract, TapeOp multiply) {
-      return inner == Op::kAdd ? add : inner == Op::kSubtract ? subtract : multiply;
-    };
-    switch (outer) {
-      case Op::kAdd:
-        return pick(TapeOp::kAdd3, TapeOp::kDifferenceAdd, TapeOp::kMultiplyAdd);
-      case Op::kSubtract:
-        if (i == 0)
-          return pick(TapeOp::kAddSubtract, TapeOp::kSubtract3, TapeOp::kMultiplySubtract);
-        return pick(TapeOp::kSubtractSum, TapeOp::kSubtractDifference, TapeOp::kSubtractProduct);
-      case Op::kMultiply:
-        return pick(TapeOp::kAddMultiply, TapeOp::kDifferenceMultiply, TapeOp::kMultiply3);
-      default:
-        if (i == 1) return TapeOp::kCount;
-        return pick(TapeOp::kAddDivide, TapeOp::kDifferenceDivide, TapeOp::kMultiplyDivide);
-    }
-  }
-
   std::uint32_t constant(double value) {
     const auto [it, is_new] = constants_.try_emplace(
         std::bit_cast<std::uint64_t>(value), static_cast<std::uint32_t>(program_.constants.size()));
@@ -196,7 +98,6 @@ class Compiler {
   // x^n for n >= 1 by squaring.
   std::uint32_t power(std::uint32_t x, int n) {
     if (n == 1) return x;
-    if (n == 3) return emit({.op = TapeOp::kCube, .arity = 1, .a = x});
     const std::uint32_t half = power(x, n / 2);
     const std::uint32_t square = multiply(half, half);
     return n % 2 == 0 ? square : multiply(square, x);
@@ -220,8 +121,6 @@ class Compiler {
                      : emit({.op = TapeOp::kDivide, .arity = 2, .a = constant(1.0), .b = result}));
       return;
     }
-    const Fusion& fusion = fusion_at(n);
-    if (fusion.op != TapeOp::kCount) return lower_fused(n, fusion);
     TapeInstruction instruction;
     instruction.op = tape_op(n->op);
     instruction.arity = static_cast<std::uint8_t>(std::min<std::size_t>(n->children.size(), 3));
@@ -249,35 +148,10 @@ class Compiler {
     program_.functions.push_back(n->graph->shared(n->function));
   }
 
-  void lower_fused(const Node* n, const Fusion& fusion) {
-    const Node* inner = n->children[fusion.inner];
-    const Node* other = n->children[1 - fusion.inner];
-    TapeInstruction instruction;
-    instruction.op = fusion.op;
-    if (fusion.nested) {
-      const std::size_t i = fusion_at(inner).inner;
-      instruction.arity = 4;
-      instruction.a = value_.find(inner->children[i]->children[0]);
-      instruction.b = value_.find(inner->children[i]->children[1]);
-      instruction.c = value_.find(inner->children[1 - i]);
-      instruction.d = value_.find(other);
-      value_.set(n, emit(instruction));
-      return;
-    }
-    instruction.arity = fusion.both ? 4 : 3;
-    instruction.a = value_.find(inner->children[0]);
-    instruction.b = value_.find(inner->children[1]);
-    instruction.c = value_.find(fusion.both ? other->children[0] : other);
-    if (fusion.both) instruction.d = value_.find(other->children[1]);
-    value_.set(n, emit(instruction));
-  }
-
   Tape::Program& program_;
   NodeMap value_;
   std::unordered_map<std::uint64_t, std::uint32_t> constants_;
-  NodeMap position_;             // of the nodes in use, children first
-  std::vector<Fusion> fusions_;  // by position
-  std::vector<bool> is_fused_;   // by position: computed by the node that uses it
+  NodeMap position_;  // of the nodes in use, children first
 };
 
 }  // namespace
@@ -288,7 +162,6 @@ Tape::Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& 
            TapeCode code) {
   auto program = std::make_shared<Program>();
   Compiler(*program).compile(outputs, inputs);
-  schedule(*program);
   if (code == TapeCode::kMachine) program->machine_code = MachineCode::compile(*program);
   program_ = std::move(program);
 }

@@ -69,16 +69,15 @@ const char* c_text(TapeOp op) {
   case TapeOp::name:                  \
     return #__VA_ARGS__;
     SALTUS_TAPE_PLAIN(SALTUS_TEXT)
-    SALTUS_TAPE_FUSED(SALTUS_TEXT)
 #undef SALTUS_TEXT
     default:
       return "";
   }
 }
 
-// The text of an operation with the operands in the places of a, b, c and d. Operands are names,
+// The text of an operation with the operands in the places of a, b and c. Operands are names,
 // numbers or in parentheses, so that precedence does not change.
-std::string c_expression(const char* text, const std::array<std::string, 4>& operands) {
+std::string c_expression(const char* text, const std::array<std::string, 3>& operands) {
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
   std::string result;
   while (*text != '\0') {
@@ -89,7 +88,7 @@ std::string c_expression(const char* text, const std::array<std::string, 4>& ope
       result += *text++;
     } else if (word == "std") {
       end += 2;  // the colons
-    } else if (word.size() == 1 && word[0] >= 'a' && word[0] <= 'd') {
+    } else if (word.size() == 1 && word[0] >= 'a' && word[0] <= 'c') {
       result += operands[static_cast<std::size_t>(word[0] - 'a')];
     } else {
       result += word;
@@ -161,9 +160,8 @@ class CWriter {
                          table.x.size(), c_number(left), c_number(right), value(in.a),
                          lookup.order);
     }
-    return c_expression(c_text(in.op),
-                        {value(in.a), in.arity > 1 ? value(in.b) : "",
-                         in.arity > 2 ? value(in.c) : "", in.arity > 3 ? value(in.d) : ""});
+    return c_expression(c_text(in.op), {value(in.a), in.arity > 1 ? value(in.b) : "",
+                                        in.arity > 2 ? value(in.c) : ""});
   }
 
   void write_tables() {

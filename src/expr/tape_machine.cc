@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "expr/x64_assembler.h"
@@ -112,26 +113,13 @@ class Generator {
 
   static std::int32_t bytes(std::size_t index) { return static_cast<std::int32_t>(8 * index); }
 
-  template <class Visit>
-  void for_each_operand(const TapeInstruction& in, Visit&& visit) const {
-    if (in.op == TapeOp::kCall) {
-      for (std::size_t i = 0; i < p_.functions[in.extra]->arity; ++i)
-        visit(p_.call_arguments[in.a + i]);
-      return;
-    }
-    visit(in.a);
-    if (in.arity > 1) visit(in.b);
-    if (in.arity > 2) visit(in.c);
-    if (in.arity > 3) visit(in.d);
-  }
-
   void list_uses() {
     next_.assign(p_.instructions.size(), kNever);
     std::vector<std::uint32_t> upcoming(p_.instructions.size(), kNever);
     use_begin_.resize(p_.instructions.size() + 1);
     for (std::size_t k = 0; k < p_.instructions.size(); ++k) {
       use_begin_[k] = static_cast<std::uint32_t>(uses_.size());
-      for_each_operand(p_.instructions[k], [&](std::uint32_t v) {
+      for_each_operand(p_, p_.instructions[k], [&](std::uint32_t v) {
         if (v >= leaves_) uses_.push_back({v - leaves_, kNever});
       });
     }
@@ -290,8 +278,7 @@ class Generator {
       return result_of_call();
     }
     if (in.op == TapeOp::kCall) return call_function(in);
-    if (in.op >= TapeOp::kNegate && in.op <= TapeOp::kSelect) return plain(in);
-    return fused(in);
+    return plain(in);
   }
 
   Xmm call_function(const TapeInstruction& in) {
@@ -309,10 +296,28 @@ class Generator {
     return result_of_call();
   }
 
+  bool ends_here(std::uint32_t value) const {
+    if (where(value) == kNowhere) return false;
+    for (std::uint32_t u = use_begin_[now_]; u < use_begin_[now_ + 1]; ++u)
+      if (uses_[u].value == value - leaves_) return uses_[u].next == kNever;
+    return false;
+  }
+
   Xmm binary(Arithmetic op, std::uint32_t a, std::uint32_t b) {
-    const Xmm to = take();
-    load(to, a);
+    const bool commutes = op == Arithmetic::kAdd || op == Arithmetic::kMultiply;
+    if (commutes && !ends_here(a) && ends_here(b)) std::swap(a, b);
+    if (!ends_here(a)) {
+      const Xmm to = take();
+      load(to, a);
+      apply(op, to, b);
+      return to;
+    }
+    // The result takes the place of an operand that nobody needs any more.
+    const Xmm to = where(a);
     apply(op, to, b);
+    in_xmm_[a - leaves_] = kNowhere;
+    owner_[to] = static_cast<std::uint32_t>(now_);
+    in_xmm_[now_] = to;
     return to;
   }
 
@@ -406,87 +411,6 @@ class Generator {
         as_.bits(Bits::kOr, to, 0);
         break;
     }
-    return to;
-  }
-
-  // (a op b) in a scratch register.
-  void pair(Xmm to, Arithmetic op, std::uint32_t a, std::uint32_t b) {
-    load(to, a);
-    apply(op, to, b);
-  }
-  // (a first b) second c
-  Xmm chain(const TapeInstruction& in, Arithmetic first, Arithmetic second) {
-    const Xmm to = take();
-    pair(to, first, in.a, in.b);
-    apply(second, to, in.c);
-    return to;
-  }
-  // ((a first b) second c) third d
-  Xmm chain(const TapeInstruction& in, Arithmetic first, Arithmetic second, Arithmetic third) {
-    const Xmm to = chain(in, first, second);
-    apply(third, to, in.d);
-    return to;
-  }
-  // c - (a op b)
-  Xmm subtract_pair(const TapeInstruction& in, Arithmetic op) {
-    pair(0, op, in.a, in.b);
-    const Xmm to = take();
-    load(to, in.c);
-    as_.arithmetic(Arithmetic::kSubtract, to, 0);
-    return to;
-  }
-  // a*b op (c inner d)
-  Xmm two_pairs(const TapeInstruction& in, Arithmetic op, Arithmetic inner) {
-    pair(0, inner, in.c, in.d);
-    const Xmm to = take();
-    pair(to, Arithmetic::kMultiply, in.a, in.b);
-    as_.arithmetic(op, to, 0);
-    return to;
-  }
-
-  Xmm fused(const TapeInstruction& in) {
-    constexpr auto kPlus = Arithmetic::kAdd;
-    constexpr auto kMinus = Arithmetic::kSubtract;
-    constexpr auto kTimes = Arithmetic::kMultiply;
-    constexpr auto kOver = Arithmetic::kDivide;
-    switch (in.op) {
-      // clang-format off
-      case TapeOp::kMultiplyAdd: return chain(in, kTimes, kPlus);
-      case TapeOp::kMultiplySubtract: return chain(in, kTimes, kMinus);
-      case TapeOp::kSubtractProduct: return subtract_pair(in, kTimes);
-      case TapeOp::kMultiply3: return chain(in, kTimes, kTimes);
-      case TapeOp::kMultiplyDivide: return chain(in, kTimes, kOver);
-      case TapeOp::kAdd3: return chain(in, kPlus, kPlus);
-      case TapeOp::kAddSubtract: return chain(in, kPlus, kMinus);
-      case TapeOp::kSubtractSum: return subtract_pair(in, kPlus);
-      case TapeOp::kAddMultiply: return chain(in, kPlus, kTimes);
-      case TapeOp::kAddDivide: return chain(in, kPlus, kOver);
-      case TapeOp::kDifferenceAdd: return chain(in, kMinus, kPlus);
-      case TapeOp::kSubtract3: return chain(in, kMinus, kMinus);
-      case TapeOp::kSubtractDifference: return subtract_pair(in, kMinus);
-      case TapeOp::kDifferenceMultiply: return chain(in, kMinus, kTimes);
-      case TapeOp::kDifferenceDivide: return chain(in, kMinus, kOver);
-      case TapeOp::kProductSum: return two_pairs(in, kPlus, kTimes);
-      case TapeOp::kProductDifference: return two_pairs(in, kMinus, kTimes);
-      case TapeOp::kProductMinusDifference: return two_pairs(in, kMinus, kMinus);
-      case TapeOp::kDifferenceMultiplyAdd: return chain(in, kMinus, kTimes, kPlus);
-      case TapeOp::kMultiply3Add: return chain(in, kTimes, kTimes, kPlus);
-      case TapeOp::kMultiply3Subtract: return chain(in, kTimes, kTimes, kMinus);
-      case TapeOp::kSubtractMultiply3: break;
-      default: break;  // kCube
-        // clang-format on
-    }
-    if (in.op == TapeOp::kCube) {
-      const Xmm to = take();
-      pair(to, kTimes, in.a, in.a);
-      apply(kTimes, to, in.a);
-      return to;
-    }
-    pair(0, kTimes, in.a, in.b);
-    apply(kTimes, 0, in.c);
-    const Xmm to = take();
-    load(to, in.d);
-    as_.arithmetic(kMinus, to, 0);
     return to;
   }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The operations of a tape in one place: name, number of operands, and the expression in a, b, c, d
+// The operations of a tape in one place: name, number of operands, and the expression in a, b, c
 // that the interpreter compiles and the C printer prints. Without std:: it must be C99.
 
 // The operations of the graph, in the order of Op, up to table lookups and calls.
@@ -39,29 +39,3 @@
   X(kAnd, 2, a != 0.0 && b != 0.0 ? 1.0 : 0.0)        \
   X(kOr, 2, a != 0.0 || b != 0.0 ? 1.0 : 0.0)         \
   X(kSelect, 3, a != 0.0 ? b : c)
-
-// Fused forms, in which a product or sum that nobody else needs does not go through memory.
-#define SALTUS_TAPE_FUSED(X)                    \
-  X(kMultiplyAdd, 3, a* b + c)                  \
-  X(kMultiplySubtract, 3, a* b - c)             \
-  X(kSubtractProduct, 3, c - a * b)             \
-  X(kMultiply3, 3, (a * b) * c)                 \
-  X(kMultiplyDivide, 3, (a * b) / c)            \
-  X(kAdd3, 3, (a + b) + c)                      \
-  X(kAddSubtract, 3, (a + b) - c)               \
-  X(kSubtractSum, 3, c - (a + b))               \
-  X(kAddMultiply, 3, (a + b) * c)               \
-  X(kAddDivide, 3, (a + b) / c)                 \
-  X(kDifferenceAdd, 3, (a - b) + c)             \
-  X(kSubtract3, 3, (a - b) - c)                 \
-  X(kSubtractDifference, 3, c - (a - b))        \
-  X(kDifferenceMultiply, 3, (a - b) * c)        \
-  X(kDifferenceDivide, 3, (a - b) / c)          \
-  X(kProductSum, 4, a* b + c * d)               \
-  X(kProductDifference, 4, a* b - c * d)        \
-  X(kProductMinusDifference, 4, a* b - (c - d)) \
-  X(kDifferenceMultiplyAdd, 4, (a - b) * c + d) \
-  X(kMultiply3Add, 4, (a * b) * c + d)          \
-  X(kMultiply3Subtract, 4, (a * b) * c - d)     \
-  X(kSubtractMultiply3, 4, d - (a * b) * c)     \
-  X(kCube, 1, (a * a) * a)
