@@ -48,7 +48,9 @@ Expr FlatModel::initial() {
 }
 
 Expr FlatModel::edge(const Expr& condition) {
-  const Expr seen = discrete(fmt::format("$edge{}", discretes.size()));
+  DiscreteOptions options;
+  options.is_edge = true;
+  const Expr seen = discrete(fmt::format("$edge{}", discretes.size()), options);
   discrete_equations.push_back({seen, condition, {}});
   return seen && !pre(seen);
 }

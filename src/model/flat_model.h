@@ -34,6 +34,7 @@ struct DiscreteOptions {
   std::string description{};
   std::vector<std::string> literals{};  // of an enumeration, numbered from 1
   bool names_mode = false;              // __Saltus(modeName=true): its value is the mode's name
+  bool is_edge = false;                 // made by edge(): nothing is an edge at the start
   SourceLocation where{};
 };
 

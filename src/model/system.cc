@@ -92,6 +92,14 @@ void HybridSystem::set(const std::string& name, double value) {
       return;
     }
   }
+  // An eliminated alias stands for plus or minus a variable: its start value is that one's.
+  for (const Derived& d : derived_) {
+    const bool negated = d.value.node() != nullptr && d.value.node()->op == Op::kNegate;
+    const Expr target = negated ? Expr(d.value.node()->children[0]) : d.value;
+    if (d.name != name || !target.is_variable() || target.node()->order != 0) continue;
+    variables_[target.node()->index].start = negated ? -value : value;
+    return;
+  }
   std::vector<std::string> names = names_of(parameters_);
   for (const Variable& v : variables_) names.push_back(v.name);
   throw Error(fmt::format("{} has no parameter or variable '{}'{}", name_, name,

@@ -27,6 +27,8 @@
 
 namespace saltus {
 
+struct FlatSystem;  // model/build.h
+
 struct VariableOptions {
   Expr start = 0.0;      // may depend on parameters
   bool fixed = false;    // the start value is a condition, not a guess
@@ -86,6 +88,9 @@ struct Guard {
   std::string to{};               // successor mode; empty: the run ends here (terminate)
   std::vector<Assignment> set{};  // the transition function T; what it does not set is carried over
   int priority = 1;               // lower first when several guards fire at one instant
+  // Of a flat model: it has no successor, the event iteration decides. At zero after an event it
+  // may fire again only once it has left zero on either side.
+  bool is_relation = false;
 };
 
 struct Mode {
@@ -134,6 +139,11 @@ class HybridSystem {
   void derive(const std::string& name, const Expr& value, DerivedOptions options = {});
   const std::vector<Derived>& derived() const { return derived_; }
 
+  // What build() made of a flat model; null for a system whose modes are listed. A system with one
+  // has no modes of its own: they are made when they are visited.
+  const std::shared_ptr<const FlatSystem>& flat() const { return flat_; }
+  void set_flat(std::shared_ptr<const FlatSystem> flat) { flat_ = std::move(flat); }
+
   // Changes a parameter or a start value ("g" or "h"); throws Error that suggests the nearest name.
   void set(const std::string& name, double value);
 
@@ -145,6 +155,7 @@ class HybridSystem {
   std::vector<Derived> derived_;
   std::deque<Mode> modes_;  // by ModeId; addresses are stable while a model is written
   std::unordered_set<std::string> names_;
+  std::shared_ptr<const FlatSystem> flat_;
 };
 
 // Unknowns of a mode: the variables that occur in its equations, in order of declaration.

@@ -1,0 +1,270 @@
+#include "analysis/flat_modes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+
+#include "analysis/structural_conditions.h"
+#include "expr/differentiate.h"
+
+namespace saltus {
+namespace {
+
+// Columns of the variables that occur, and rows in terms of them.
+class Columns {
+ public:
+  Columns(const HybridSystem& system, const std::vector<Equation>& equations)
+      : column_(system.variables().size(), kNone) {
+    std::vector<Expr> residuals;
+    for (const Equation& e : equations) residuals.push_back(e.residual());
+    for (const Expr& leaf : leaves_of(residuals)) {
+      if (!leaf.is_variable() || column_[leaf.node()->index] != kNone) continue;
+      column_[leaf.node()->index] = count_++;
+    }
+    signature_.unknown_count = count_;
+    for (const Expr& r : residuals) signature_.rows.push_back(row(r));
+  }
+
+  std::vector<SignatureEntry> row(const Expr& residual) const {
+    std::vector<SignatureEntry> entries;
+    for (const Expr& leaf : leaves_of(residual)) {
+      if (!leaf.is_variable()) continue;
+      const std::size_t j = column_[leaf.node()->index];
+      const auto known = std::ranges::find(entries, j, &SignatureEntry::unknown);
+      if (known == entries.end())
+        entries.push_back({j, leaf.node()->order});
+      else
+        known->order = std::max(known->order, leaf.node()->order);
+    }
+    return entries;
+  }
+
+  const Signature& signature() const { return signature_; }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> column_;  // by variable
+  std::size_t count_ = 0;
+  Signature signature_;
+};
+
+// Conditions of select() whose freezing changes the structure of these equations.
+std::vector<Expr> structural(const HybridSystem& system, const std::vector<Equation>& equations) {
+  const SelectConditions candidates = select_conditions(equations);
+  if (candidates.conditions.empty()) return {};
+  const Columns columns(system, equations);
+  const Offsets offsets = find_offsets(columns.signature());
+  FreezeTest test(columns.signature(), offsets);
+  std::vector<Expr> found;
+  for (std::size_t k = 0; k < candidates.conditions.size(); ++k) {
+    const Expr& condition = candidates.conditions[k];
+    const auto changes = [&](bool value) {
+      FrozenRows frozen{candidates.equations_with[k], {}};
+      for (const std::size_t i : frozen.rows)
+        frozen.entries.push_back(
+            columns.row(freeze(equations[i].residual(), {{condition.node(), value}})));
+      return test.changes_structure(frozen);
+    };
+    if (changes(true) || changes(false)) found.push_back(condition);
+  }
+  return found;
+}
+
+std::string as_text(const Expr& condition, bool value) {
+  const Expr shown = value ? condition : !condition;
+  return to_string(shown);
+}
+
+CharacteristicValues values_of(const Offsets& offsets) {
+  CharacteristicValues values;
+  for (const int c : offsets.c) {
+    values.mu = std::max(values.mu, c);
+    values.d -= c;
+  }
+  for (const int d : offsets.d) values.d += d;
+  values.a = static_cast<int>(offsets.d.size()) - values.d;
+  return values;
+}
+
+void collect(const std::vector<EquationItem>& items, std::vector<Expr>& conditions) {
+  for (const EquationItem& item : items) {
+    const auto* conditional = std::get_if<IfEquation>(&item.value);
+    if (conditional == nullptr) continue;
+    conditions.insert(conditions.end(), conditional->conditions.begin(),
+                      conditional->conditions.end());
+    for (const auto& branch : conditional->branches) collect(branch, conditions);
+  }
+}
+
+}  // namespace
+
+FlatModes::FlatModes(const HybridSystem& system)
+    : system_(system), flat_(*system.flat()), inputs_(2) {
+  for (const Parameter& p : system.parameters()) inputs_[0].push_back(p.symbol);
+  for (std::size_t i = 0; i < system.graph().slot_count(); ++i)
+    inputs_[1].push_back(system.graph().slot(SlotId(i)));
+  const FlatModel& model = flat_.reduced;
+  for (const DiscreteEquation& e : model.discrete_equations) always_used_.push_back(e.value);
+  for (const Reinit& r : model.reinits) {
+    always_used_.push_back(r.condition);
+    always_used_.push_back(r.value);
+  }
+  for (const Termination& t : model.terminations) always_used_.push_back(t.condition);
+  for (const Derived& d : system.derived()) always_used_.push_back(d.value);
+  collect(model.equations, always_used_);
+  for (const DiscreteVariable& v : model.discretes)
+    if (v.names_mode) naming_.push_back(&v);
+  root_ = branch({});
+}
+
+std::unique_ptr<FlatModes::Branching> FlatModes::branch(Frozen frozen) {
+  auto made = std::make_unique<Branching>();
+  ActiveEquations active = active_equations(flat_.reduced.equations, frozen);
+  made->frozen = std::move(frozen);
+  made->conditions = active.undecided.empty() ? structural(system_, active.equations)
+                                              : std::move(active.undecided);
+  std::vector<Expr> asked = made->conditions;
+  if (asked.empty()) {
+    made->equations = std::move(active.equations);
+    for (const DiscreteVariable* v : naming_) asked.push_back(v->symbol);
+  }
+  made->tape = Tape(asked, inputs_);
+  made->registers = made->tape.make_workspace();
+  return made;
+}
+
+std::size_t FlatModes::find(const std::vector<double>& parameters,
+                            const std::vector<double>& slots) {
+  return follow(*root_, parameters, slots, nullptr);
+}
+
+std::size_t FlatModes::follow(Branching& from, const std::vector<double>& parameters,
+                              const std::vector<double>& slots, const Frozen* forced) {
+  std::vector<double> answers(from.tape.output_count());
+  const double* inputs[] = {parameters.data(), slots.data()};
+  from.tape.evaluate(inputs, from.registers, answers.data());
+  if (from.conditions.empty()) {
+    const auto [place, is_new] = from.modes.emplace(answers, 0);
+    if (is_new) place->second = add_mode(from, answers);
+    return place->second;
+  }
+  for (std::size_t k = 0; k < answers.size(); ++k) {
+    if (forced == nullptr) continue;
+    const auto given = forced->find(from.conditions[k].node());
+    if (given != forced->end()) answers[k] = given->second ? 1.0 : 0.0;
+  }
+  std::unique_ptr<Branching>& next = from.next[answers];
+  if (next == nullptr) {
+    Frozen frozen = from.frozen;
+    for (std::size_t k = 0; k < answers.size(); ++k)
+      frozen[from.conditions[k].node()] = answers[k] != 0.0;
+    next = branch(std::move(frozen));
+  }
+  return follow(*next, parameters, slots, forced);
+}
+
+std::size_t FlatModes::add_mode(const Branching& at, const std::vector<double>& named_by) {
+  FlatMode& made = modes_.emplace_back();
+  made.frozen = at.frozen;
+  made.mode.name = name_of(named_by);
+  made.mode.equations = at.equations;
+  std::vector<std::pair<const Node*, bool>> ordered(at.frozen.begin(), at.frozen.end());
+  std::ranges::sort(ordered, {}, [](const auto& entry) { return entry.first->id; });
+  for (const auto& [condition, value] : ordered)
+    made.conditions.push_back(as_text(Expr(condition), value));
+  add_guards(made);
+  describe_as_written(made);
+  return modes_.size() - 1;
+}
+
+std::string FlatModes::name_of(const std::vector<double>& named_by) {
+  std::vector<std::string> parts;
+  for (std::size_t k = 0; k < naming_.size(); ++k) {
+    const DiscreteVariable& v = *naming_[k];
+    const auto place = static_cast<std::size_t>(std::max(std::lround(named_by[k]), 0L));
+    parts.push_back(place >= 1 && place <= v.literals.size()
+                        ? v.literals[place - 1]
+                        : fmt::format("{}={:g}", v.name, named_by[k]));
+  }
+  if (parts.empty()) return fmt::format("m{}", modes_.size());
+  std::string name = fmt::format("{}", fmt::join(parts, ", "));
+  // The same name for equations of another structure.
+  const int uses = ++names_[name];
+  return uses == 1 ? name : fmt::format("{} ({})", name, uses);
+}
+
+// A relation is in use if what it switches is: an active equation, an event, another such relation.
+void FlatModes::add_guards(FlatMode& made) const {
+  const FlatModel& model = flat_.reduced;
+  std::vector<const Relation*> by_slot(system_.graph().slot_count(), nullptr);
+  for (const Relation& r : model.relations) by_slot[r.slot.node()->slot().index()] = &r;
+  std::vector<Expr> readers = always_used_;
+  for (const Equation& e : made.mode.equations) readers.push_back(e.residual());
+  std::unordered_set<const Relation*> used;
+  for (std::size_t head = 0; head < readers.size();) {
+    std::vector<Expr> more;
+    for (const Expr& leaf : leaves_of(std::span(readers).subspan(head))) {
+      if (!leaf.is_slot()) continue;
+      const Relation* r = by_slot[leaf.node()->slot().index()];
+      if (r != nullptr && used.insert(r).second) more.push_back(r->value);
+    }
+    head = readers.size();
+    readers.insert(readers.end(), more.begin(), more.end());
+  }
+  for (std::size_t k = 0; k < model.relations.size(); ++k) {
+    const Relation& r = model.relations[k];
+    // What changes only at events is looked at there.
+    if (!used.contains(&r) || is_constant_in_mode(r.value)) continue;
+    Guard guard;
+    guard.name = r.text;
+    guard.value = select(r.slot, r.value, -r.value);
+    guard.is_relation = true;
+    made.mode.guards.push_back(std::move(guard));
+    made.sources.push_back(k);
+  }
+  for (std::size_t k = 0; k < model.samples.size(); ++k) {
+    Guard guard;
+    guard.name = system_.graph().name(model.samples[k].slot.node()->slot());
+    guard.value = flat_.next_samples[k] - system_.time();
+    guard.is_relation = true;
+    made.mode.guards.push_back(std::move(guard));
+    made.sources.push_back(model.relations.size() + k);
+  }
+}
+
+Mode FlatModes::written_mode(std::size_t index) const {
+  const FlatMode& mode = modes_[index];
+  Frozen frozen;
+  for (const auto& [condition, value] : mode.frozen)
+    frozen[in_graph_of(flat_.written.system, Expr(condition)).node()] = value;
+  return {mode.mode.name, active_equations(flat_.written.equations, frozen).equations, {}};
+}
+
+void FlatModes::describe_as_written(FlatMode& made) const {
+  const Mode written = written_mode(modes_.size() - 1);
+  const Columns columns(flat_.written.system, written.equations);
+  const Offsets offsets = find_offsets(columns.signature());
+  made.unknowns = columns.signature().unknown_count;
+  if (offsets.solvable) made.values = values_of(offsets);
+}
+
+std::vector<std::size_t> FlatModes::neighbours(std::size_t index,
+                                               const std::vector<double>& parameters,
+                                               const std::vector<double>& slots) {
+  std::vector<std::pair<const Node*, bool>> ordered(modes_[index].frozen.begin(),
+                                                    modes_[index].frozen.end());
+  std::ranges::sort(ordered, {}, [](const auto& entry) { return entry.first->id; });
+  std::vector<std::size_t> found;
+  for (const auto& [condition, value] : ordered) {
+    Frozen forced = modes_[index].frozen;
+    forced[condition] = !value;
+    found.push_back(follow(*root_, parameters, slots, &forced));
+  }
+  return found;
+}
+
+}  // namespace saltus

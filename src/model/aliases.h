@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+#include "model/flat_model.h"
+
+namespace saltus {
+
+// What stands for the variables that unconditional equations x = y, x = -y, x = constant or
+// parameter make superfluous.
+struct Aliases {
+  // By variable: itself, plus or minus another variable, or an expression of parameters.
+  std::vector<Expr> value;
+  std::vector<bool> removed;  // by item of FlatModel::equations
+
+  // An expression with all of them replaced, derivatives included.
+  Expr rewrite(const Expr& a) const;
+};
+
+Aliases find_aliases(const FlatModel& model);
+
+}  // namespace saltus

@@ -1,0 +1,251 @@
+#include "model/build.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "expr/differentiate.h"
+#include "expr/traverse.h"
+#include "model/aliases.h"
+
+namespace saltus {
+namespace {
+
+using LeafMap = std::function<Expr(const Node&)>;
+
+// The same expression in another graph.
+Expr transplant(const Expr& a, Graph& graph, const LeafMap& variable) {
+  if (a.node() == nullptr) return a;
+  NodeMap position;
+  std::vector<const Node*> order;
+  append_postorder(a.node(), position, order);
+  std::vector<Expr> result(order.size());
+  std::vector<Expr> arguments;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const Node& n = *order[k];
+    switch (n.op) {
+      case Op::kConstant:
+        result[k] = graph.constant(n.value);
+        break;
+      case Op::kTime:
+        result[k] = graph.time();
+        break;
+      case Op::kVariable:
+        result[k] = variable(n);
+        break;
+      case Op::kParameter:
+        result[k] = graph.parameter(n.parameter());
+        break;
+      case Op::kSlot:
+        result[k] = graph.slot(n.slot());
+        break;
+      default:
+        arguments.clear();
+        for (const Node* child : n.children) arguments.push_back(result[position.find(child)]);
+        result[k] = rebuild(&n, arguments);
+    }
+  }
+  return result.back();
+}
+
+// Start value, nominal value and fixedness of a variable that stays, from all that are equal to it.
+void inherit(VariableOptions& kept, const std::string& kept_name, const Variable& other,
+             const Expr& other_start, std::string& fixed_by) {
+  const bool is_default = kept.start.is_number() && kept.start.number() == 0.0;
+  if (other.fixed && kept.fixed) {
+    const bool differ = kept.start.is_number() && other_start.is_number() &&
+                        kept.start.number() != other_start.number();
+    if (differ)
+      throw Error(
+          fmt::format("'{}' and '{}' are equal up to sign, but their fixed start values "
+                      "differ: {} and {}; fix only one of them",
+                      fixed_by, other.name, kept.start.number(), other_start.number()));
+  } else if (other.fixed) {
+    kept.start = other_start;
+    kept.fixed = true;
+    fixed_by = other.name;
+  } else if (!kept.fixed && is_default) {
+    kept.start = other_start;
+  }
+  if (kept.nominal == 1.0) kept.nominal = other.nominal;
+  if (kept.unit.empty()) kept.unit = other.unit;
+  if (fixed_by.empty()) fixed_by = kept_name;
+}
+
+class Builder {
+ public:
+  explicit Builder(FlatModel model)
+      : flat_(std::make_shared<FlatSystem>(
+            FlatSystem{std::move(model), FlatModel(""), Expr(), {}, 0})) {}
+
+  HybridSystem run() {
+    FlatModel& from = flat_->written;
+    FlatModel& to = flat_->reduced;
+    to.system = HybridSystem(from.system.name());
+    to.system.experiment = from.system.experiment;
+    const Expr initial = from.initial();  // a slot from now on
+    for (const Sample& s : from.samples)
+      flat_->next_samples.push_back(from.system.graph().new_slot(
+          fmt::format("next sample({}, {})", to_string(s.start), to_string(s.interval))));
+    aliases_ = find_aliases(from);
+    copy_symbols();
+    flat_->initial = moved(initial);
+    for (Expr& slot : flat_->next_samples) slot = moved(slot);
+    copy_items();
+    HybridSystem system = to.system;
+    list_results(system);
+    system.set_flat(flat_);
+    return system;
+  }
+
+ private:
+  Expr moved(const Expr& a) {
+    return transplant(aliases_.rewrite(a), graph(), [this](const Node& n) {
+      return graph().variable(moved_[n.index].node()->variable(), n.order);
+    });
+  }
+  Graph& graph() { return flat_->reduced.system.graph(); }
+
+  void copy_symbols() {
+    const HybridSystem& from = flat_->written.system;
+    HybridSystem& to = flat_->reduced.system;
+    for (const Parameter& p : from.parameters())
+      to.parameter(p.name, p.value, {p.unit, p.description});
+    for (std::size_t i = 0; i < from.graph().slot_count(); ++i)
+      graph().new_slot(from.graph().name(SlotId(i)));
+
+    const std::size_t n = from.variables().size();
+    std::vector<VariableOptions> options;
+    std::vector<std::string> fixed_by(n);
+    for (const Variable& v : from.variables()) options.push_back(v);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Expr& stands = aliases_.value[i];
+      const Variable& v = from.variables()[i];
+      if (stands.same_as(v.symbol)) continue;
+      ++flat_->aliases;
+      const bool negated = !stands.is_number() && stands.node()->op == Op::kNegate &&
+                           stands.node()->children[0]->op == Op::kVariable;
+      const Expr root = negated ? Expr(stands.node()->children[0]) : stands;
+      if (!root.is_variable()) continue;
+      const std::size_t r = root.node()->index;
+      if (fixed_by[r].empty()) fixed_by[r] = from.variables()[r].name;
+      inherit(options[r], from.variables()[r].name, v, negated ? -v.start : v.start, fixed_by[r]);
+    }
+    moved_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Variable& v = from.variables()[i];
+      if (!aliases_.value[i].same_as(v.symbol)) continue;
+      options[i].start = moved(options[i].start);
+      moved_[i] = to.variable(v.name, options[i]);
+    }
+  }
+
+  std::vector<EquationItem> moved(const std::vector<EquationItem>& items) {
+    std::vector<EquationItem> result;
+    for (const EquationItem& item : items) {
+      if (const auto* equation = std::get_if<Equation>(&item.value)) {
+        Equation copy = *equation;
+        copy.equality = {moved(copy.equality.lhs), moved(copy.equality.rhs)};
+        result.emplace_back(std::move(copy));
+      } else {
+        IfEquation copy = std::get<IfEquation>(item.value);
+        for (Expr& condition : copy.conditions) condition = moved(condition);
+        for (auto& branch : copy.branches) branch = moved(branch);
+        result.emplace_back(std::move(copy));
+      }
+    }
+    return result;
+  }
+
+  void copy_items() {
+    const FlatModel& from = flat_->written;
+    FlatModel& to = flat_->reduced;
+    for (DiscreteVariable v : from.discretes) {
+      v.symbol = moved(v.symbol);
+      v.pre = moved(v.pre);
+      v.start = moved(v.start);
+      to.discretes.push_back(std::move(v));
+    }
+    for (Relation r : from.relations) {
+      r.slot = moved(r.slot);
+      r.value = moved(r.value);
+      to.relations.push_back(std::move(r));
+    }
+    for (Sample s : from.samples) {
+      s = {moved(s.slot), moved(s.start), moved(s.interval), s.where};
+      to.samples.push_back(std::move(s));
+    }
+    std::vector<EquationItem> kept;
+    for (std::size_t i = 0; i < from.equations.size(); ++i)
+      if (!aliases_.removed[i]) kept.push_back(from.equations[i]);
+    for (EquationItem& item : moved(kept)) {
+      const auto* equation = std::get_if<Equation>(&item.value);
+      const Expr residual = equation != nullptr ? equation->residual() : Expr(1.0);
+      if (residual.is_number() && residual.number() == 0.0) {
+        to.warnings.push_back(fmt::format("the equation {} says what others say already",
+                                          to_string(equation->equality)));
+        continue;
+      }
+      to.equations.push_back(std::move(item));
+    }
+    to.initial_equations = moved(from.initial_equations);
+    for (const DiscreteEquation& e : from.discrete_equations)
+      to.discrete_equations.push_back({moved(e.target), moved(e.value), e.where});
+    for (const DiscreteEquation& e : from.initial_discrete)
+      to.initial_discrete.push_back({moved(e.target), moved(e.value), e.where});
+    for (const Reinit& r : from.reinits) copy_reinit(r);
+    for (const Assertion& a : from.assertions)
+      to.assertions.push_back({moved(a.condition), a.message, a.is_warning, a.where});
+    for (const Termination& t : from.terminations)
+      to.terminations.push_back({moved(t.condition), t.message, t.where});
+    to.warnings.insert(to.warnings.begin(), from.warnings.begin(), from.warnings.end());
+  }
+
+  void copy_reinit(const Reinit& r) {
+    Expr variable = moved(r.variable);
+    Expr value = moved(r.value);
+    if (!variable.is_number() && variable.node()->op == Op::kNegate) {
+      variable = Expr(variable.node()->children[0]);
+      value = -value;
+    }
+    if (!variable.is_variable())
+      throw Error(fmt::format("reinit of '{}', which the equations set to {}",
+                              to_string(r.variable), to_string(variable)),
+                  r.where);
+    flat_->reduced.reinits.push_back({moved(r.condition), variable, value, r.where});
+  }
+
+  // Discrete variables and eliminated unknowns; names that begin with $ are no names of the source.
+  void list_results(HybridSystem& system) {
+    const FlatModel& from = flat_->written;
+    for (std::size_t i = 0; i < moved_.size(); ++i) {
+      const Variable& v = from.system.variables()[i];
+      if (!aliases_.value[i].same_as(v.symbol))
+        system.derive(v.name, moved(v.symbol), {v.unit, v.description});
+    }
+    for (const DiscreteVariable& v : flat_->reduced.discretes) {
+      if (v.name.starts_with('$')) continue;
+      system.derive(v.name, v.symbol, {v.unit, v.description});
+    }
+    for (const Derived& d : from.system.derived())
+      system.derive(d.name, moved(d.value), {d.unit, d.description});
+  }
+
+  std::shared_ptr<FlatSystem> flat_;
+  Aliases aliases_;
+  std::vector<Expr> moved_;  // by variable of the written form; the number 0 if eliminated
+};
+
+}  // namespace
+
+HybridSystem build(FlatModel model) { return Builder(std::move(model)).run(); }
+
+Expr in_graph_of(const HybridSystem& system, const Expr& a) {
+  return transplant(a, system.graph(), [](const Node& n) -> Expr {
+    throw Error(fmt::format("a condition depends on {}", to_string(Expr(&n))));
+  });
+}
+
+}  // namespace saltus

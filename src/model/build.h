@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/flat_model.h"
+
+namespace saltus {
+
+// A flat model on its way to modes. Parameters and slots have the same ids in both forms.
+struct FlatSystem {
+  FlatModel written;  // as it came
+  // Without the equations that only say x = y, x = -y or x = constant or parameter, in a graph of
+  // its own: that of the HybridSystem that carries it.
+  FlatModel reduced;
+  Expr initial;                    // slot of initial(), in the reduced form
+  std::vector<Expr> next_samples;  // slots: the next instant of each sample, in the reduced form
+  std::size_t aliases = 0;         // eliminated unknowns
+};
+
+// Makes a flat model ready to be simulated: eliminates aliases once and lists every variable of the
+// source as a result under its name. The modes are made when they are visited. Throws Error for
+// start values that contradict each other.
+HybridSystem build(FlatModel model);
+
+// `a`, which depends on slots and parameters only, in the other form.
+Expr in_graph_of(const HybridSystem& system, const Expr& a);
+
+}  // namespace saltus
