@@ -12,7 +12,7 @@ namespace saltus {
 Parser::Parser(std::string_view text, const std::string& file) : file_(intern_file(file)) {
   TokenList list = tokenize(text);
   tokens_ = std::move(list.tokens);
-  unclosed_ = list.unclosed;
+  if (list.unclosed) unclosed_line_ = list.errors.back().line;
   for (LexicalError& e : list.errors) {
     if (static_cast<int>(errors_.size()) == kMaxSyntaxErrors) break;
     errors_.push_back({{*file_, e.line, e.column}, std::move(e.message)});
@@ -36,8 +36,8 @@ bool Parser::accept(TokenKind kind) {
 }
 
 void Parser::report(int line, int column, std::string message) {
-  // An open string or comment swallowed what is missing at the end.
-  if (unclosed_ && at(TokenKind::kEndOfFile)) return;
+  // Behind a string or comment that is not closed, nothing is what it seems.
+  if (line >= unclosed_line_) return;
   // The lexer has often said it better already; and one line seldom holds two mistakes.
   const auto same_line = [&](const SyntaxError& e) { return e.where.line == line; };
   if (std::any_of(errors_.begin(), errors_.end(), same_line)) return;

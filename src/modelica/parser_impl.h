@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -192,7 +193,8 @@ class Parser {
   std::vector<Open> open_;
   ClassDefinition* enclosing_ = nullptr;
   int nesting_ = 0;
-  bool unclosed_ = false;  // the file ends in a string or comment that is not closed
+  // From here on a string or comment that is not closed runs to the end.
+  int unclosed_line_ = std::numeric_limits<int>::max();
 };
 
 }  // namespace saltus

@@ -1,0 +1,5 @@
+// 4: parameter|'?k'?
+model M
+  Real x = time;
+  parameter Real k = x;
+end M;

@@ -1,0 +1,6 @@
+// 5: ':=' assigns
+model M
+  Real x;
+equation
+  x := 3;
+end M;

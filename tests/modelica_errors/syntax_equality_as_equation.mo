@@ -1,0 +1,6 @@
+// 5: '==' compares: an equation has '='
+model M
+  Real x;
+equation
+  x == 3;
+end M;

@@ -1,0 +1,7 @@
+// 4: this comment is not closed
+model M
+  Real x;
+  /* the equations
+equation
+  der(x) = -x;
+end M;

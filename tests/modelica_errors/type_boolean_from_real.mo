@@ -1,0 +1,4 @@
+// 3: Boolean|Real
+model M
+  Boolean b = 2.5;
+end M;

@@ -1,0 +1,4 @@
+// 3: String|string
+model M
+  Real x = 1 + "two";
+end M;

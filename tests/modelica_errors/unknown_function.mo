@@ -1,0 +1,6 @@
+// 5: 'sine'
+model M
+  Real x;
+equation
+  x = sine(time);
+end M;

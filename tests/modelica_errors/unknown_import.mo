@@ -1,0 +1,5 @@
+// 3: Libary|class
+model M
+  import Libary.Units;
+  Units.Angle x = 1;
+end M;

@@ -1,0 +1,8 @@
+// 6: 'v'
+model M
+  model Body
+    Real w = 1;
+  end Body;
+  Real x = b.v;
+  Body b;
+end M;

@@ -1,0 +1,6 @@
+// 5: sin
+model M
+  Real x;
+equation
+  x = sin(time, 2);
+end M;
