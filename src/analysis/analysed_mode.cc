@@ -75,6 +75,7 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
     };
     mark(def.unknowns);
     mark(def.derivatives);
+    if (guard.is_relation && size.is_number()) size = time_relation_size(values.back(), def.time);
     sizes.push_back(size);
     analysed.guard_degrees.push_back(polynomial_degree(values.back(), along));
     analysed.is_time_guard.push_back(polynomial_degree(values.back(), moving) == 0 &&
@@ -133,6 +134,10 @@ Eigen::MatrixXd dense(const Pattern& pattern, const double* values,
 }
 
 }  // namespace
+
+Expr time_relation_size(const Expr& value, const Expr& time) {
+  return 1e-4 * abs(partial(value, time)) * max(abs(time), 1e-3);
+}
 
 DaeDefinition write_out(const HybridSystem& system, const Mode& mode,
                         const std::vector<VariableId>& unknowns) {

@@ -46,6 +46,10 @@ struct AnalysedMode {
   std::vector<std::uint32_t> guard_unknowns;
 };
 
+// The size of a relation that depends on time only, made such that 1e-10 of it is what rounding of
+// the time can do.
+Expr time_relation_size(const Expr& value, const Expr& time);
+
 // The mode as written: its residuals in the given unknowns; all other variables are held.
 DaeDefinition write_out(const HybridSystem& system, const Mode& mode,
                         const std::vector<VariableId>& unknowns);

@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr int kMaxCorrections = 40;
+// A relation that an event iteration left further outside than so many bands fires at once.
+constexpr double kSettled = 1e3;
 
 }  // namespace
 
@@ -33,13 +35,24 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   if (states_.empty()) return firing_;
   const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
   mode_.guard_sizes.evaluate(inputs, size_registers_, values_.data());
-  for (std::size_t g = 0; g < states_.size(); ++g) states_[g].size = values_[g];
+  for (std::size_t g = 0; g < states_.size(); ++g) {
+    states_[g].size = values_[g];
+    states_[g].offset = 0.0;
+  }
   predict_time_events(t, x, dx);
   evaluate_at(t, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g) {
     if (mode_.is_time_guard[g]) continue;
-    states_[g].armed = values_[g] > states_[g].noise();
-    if (values_[g] < -states_[g].band()) firing_.guards.push_back(g);
+    State& state = states_[g];
+    if (mode_.mode->guards[g].is_relation) {
+      // The event iteration has settled it; what it left on the other side is rounding.
+      state.armed = true;
+      if (values_[g] < -kSettled * state.band()) firing_.guards.push_back(g);
+      if (values_[g] <= state.band()) state.offset = 2.0 * std::max(state.band(), -values_[g]);
+      continue;
+    }
+    state.armed = values_[g] > state.noise();
+    if (values_[g] < -state.band()) firing_.guards.push_back(g);
   }
   return firing_;
 }
@@ -66,6 +79,7 @@ void GuardWatch::predict_time_events(double t, const double* x, const double* dx
 void GuardWatch::evaluate_at(double t, const double* x, const double* dx) {
   const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
   mode_.guards.evaluate(inputs, registers_, values_.data());
+  for (std::size_t g = 0; g < states_.size(); ++g) values_[g] += states_[g].offset;
 }
 
 void GuardWatch::evaluate(const Integrator& integrator, double t) {
@@ -95,7 +109,15 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
     if (firing_.at_step_start) return firing_;
   }
   std::erase_if(grazings_, [&](const Grazing& z) { return z.time > t0 + first_root_ * (t1 - t0); });
-  if (first_root_ <= 1.0) pin_down(integrator);
+  if (first_root_ <= 1.0) {
+    pin_down(integrator);
+  } else {
+    for (std::size_t g = 0; g < states_.size(); ++g) {
+      State& state = states_[g];
+      const bool has_left = samples_[5 * g + 4] - state.offset > state.band();
+      if (state.offset > 0.0 && has_left) state.offset = 0.0;
+    }
+  }
   if (!firing_.fired() && firing_.outcome.ok() && integrator.time() == next_time_event_) {
     firing_.is_time_event = true;
     // The zero was computed as -a/b, so the guard's own value there is rounding, of either sign.

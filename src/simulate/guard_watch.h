@@ -49,6 +49,9 @@ class GuardWatch {
   // afterwards (unless at_step_start).
   const Firing& examine(Integrator& integrator);
 
+  // Whether a relation was at zero when the mode started and fired by leaving the band around it.
+  bool left_band(std::size_t guard) const { return states_[guard].offset > 0.0; }
+
   // Of the last examine(), up to the firing.
   const std::vector<Grazing>& grazings() const { return grazings_; }
 
@@ -56,6 +59,9 @@ class GuardWatch {
   struct State {
     bool armed = false;
     double size = 0.0;  // at the start of the mode
+    // Added to the value: a relation that is at zero after an event is located where it leaves the
+    // band on the other side; at zero again once it has left on this side.
+    double offset = 0.0;
     double noise() const { return kNoise * size; }
     double band() const { return kBand * size; }
   };

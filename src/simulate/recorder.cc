@@ -4,9 +4,20 @@
 #include <limits>
 
 #include "expr/differentiate.h"
+#include "model/build.h"
 
 namespace saltus {
 namespace {
+
+void collect(const std::vector<EquationItem>& items, std::vector<Expr>& residuals) {
+  for (const EquationItem& item : items) {
+    if (const auto* equation = std::get_if<Equation>(&item.value))
+      residuals.push_back(equation->residual());
+    else
+      for (const auto& branch : std::get<IfEquation>(item.value).branches)
+        collect(branch, residuals);
+  }
+}
 
 // Variables whose derivative occurs in some mode, in order of declaration.
 std::vector<VariableId> differentiated(const HybridSystem& system) {
@@ -14,6 +25,7 @@ std::vector<VariableId> differentiated(const HybridSystem& system) {
   std::vector<Expr> residuals;
   for (const Mode& mode : system.modes())
     for (const Equation& e : mode.equations) residuals.push_back(e.residual());
+  if (system.flat() != nullptr) collect(system.flat()->reduced.equations, residuals);
   for (const Expr& leaf : leaves_of(residuals))
     if (leaf.is_variable() && leaf.node()->order > 0) found[leaf.node()->variable().index()] = true;
   std::vector<VariableId> ids;

@@ -41,6 +41,8 @@ const char* to_string(StopReason reason) {
       return "limit";
     case StopReason::kOutputFailed:
       return "output-failed";
+    case StopReason::kAssertion:
+      return "assertion";
   }
   return "unknown";
 }

@@ -68,6 +68,7 @@ enum class StopReason {
   kEventStorm,    // a guard that never clears, or too many events
   kLimit,         // max_steps, max_events, max_seconds
   kOutputFailed,  // the sink could not store a point
+  kAssertion,     // an assertion of the model does not hold
 };
 const char* to_string(StopReason reason);
 

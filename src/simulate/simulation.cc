@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/system_state.h"
+#include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
 
 namespace saltus {
@@ -35,7 +36,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
       interval_(options.interval.value_or(
           system.experiment.interval.value_or((stop_time_ - start_time_) / kDefaultPoints))),
       modes_(system.modes().size()) {
-  validate(system);
+  if (system.flat() == nullptr) validate(system);
   for (const Mode& mode : system.modes()) check_structure(system, mode);
   require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
           fmt::format("stop time {} must not be before start time {}, and both must be finite",
@@ -64,6 +65,8 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   result_.formulation = "reduced";
   result_.tolerance = tolerance_;
 }
+
+Simulation::~Simulation() = default;
 
 ModeId Simulation::add_mode(Mode mode) {
   system_.mode(mode.name) = std::move(mode);
@@ -105,6 +108,10 @@ ModeRun& Simulation::analyse_by_numbers(ModeId id) {
 }
 
 void Simulation::enter_initial_mode() {
+  if (system_.flat() != nullptr) {
+    enter_initial_flat_mode();
+    return;
+  }
   if (!enter(system_.find_mode(system_.initial_mode), true)) return;
   recorder_->store(time_, run_->analysed().id, state_);
   const Firing& outside =
@@ -200,6 +207,7 @@ void Simulation::accept_step(const Firing& firing) {
   recorder_->store_step(*run_, state_, firing.fired());
   time_ = run_->integrator().time();
   run_->read_point(state_);
+  check_assertions();
   if (options_.progress) options_.progress(time_);
 }
 
@@ -207,6 +215,10 @@ void Simulation::settle(const Firing& first) {
   if (!first.at_step_start) run_->remember_step();
   if (time_ - last_event_ > 8.0 * kEpsilon * std::abs(time_)) hops_ = 0;
   last_event_ = time_;
+  if (events_ != nullptr) {
+    settle_flat(first);
+    return;
+  }
   const Firing* firing = &first;
   for (bool hop_follows_event = false; firing->fired(); hop_follows_event = true) {
     if (++hops_ > options_.max_hops) {
@@ -350,9 +362,12 @@ SimulateResult Simulation::finish() {
   result_.time = time_;
   for (std::size_t i = 0; i < state_.values.size(); ++i)
     result_.final[system_.variables()[i].name] = state_.values[i];
+  list_derived_values();
+  if (events_ != nullptr) describe_flat_modes();
   Statistics& total = result_.statistics;
   for (const ModeId id : visited_) {
-    if (modes_[id.index()] == nullptr) continue;  // its analysis was refused
+    // Its analysis was refused, or an event iteration only passed through it.
+    if (modes_[id.index()] == nullptr || modes_[id.index()]->report().visits == 0) continue;
     ModeRun& run = *modes_[id.index()];
     const IntegratorCounts counts = run.counts();
     Statistics& s = run.report().statistics;

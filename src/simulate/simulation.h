@@ -13,11 +13,14 @@
 
 namespace saltus {
 
+class EventIteration;
+
 // One run in progress: the nouns and verbs the loop in simulate.cc is written in. Internal.
 class Simulation {
  public:
   // Checks the input; throws Error.
   Simulation(const HybridSystem& system, const SimulateOptions& options);
+  ~Simulation();
 
   void enter_initial_mode();
   bool running() const { return !stopped_ && time_ < stop_time_; }
@@ -47,6 +50,17 @@ class Simulation {
   void report_changed_starts(const std::vector<double>& starts);
   void take_transition(const Firing& firing, bool hop_follows_event);
   void log_grazings();
+
+  // Flat models (simulation_flat.cc): modes come from conditions, and the event iteration settles.
+  void enter_initial_flat_mode();
+  void settle_flat(const Firing& firing);
+  bool take_flat_event(const Firing& firing, bool hop_follows_event);
+  ModeId flat_mode(std::size_t index);
+  ModeRun* visit_flat(std::size_t index);
+  void check_assertions();
+  void describe_flat_modes();
+  void list_derived_values();
+
   std::string place() const;  // "at t = 1.5 in mode 'flying'"
   double elapsed() const;
 
@@ -67,7 +81,12 @@ class Simulation {
   SystemState left_;
   std::vector<double> assigned_;
   std::unique_ptr<Recorder> recorder_;
-  std::size_t hops_ = 0;  // events at the present instant
+  std::unique_ptr<EventIteration> events_;  // of a flat model; otherwise null
+  std::vector<ModeId> flat_modes_;          // by mode of the flat model
+  std::vector<bool> refused_;               // the same: it could not be analysed
+  std::size_t flat_mode_ = 0;               // the present one
+  std::vector<bool> warned_;                // by assertion
+  std::size_t hops_ = 0;                    // events at the present instant
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();
   bool stopped_ = false;

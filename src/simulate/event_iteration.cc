@@ -1,0 +1,481 @@
+#include "simulate/event_iteration.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "expr/differentiate.h"
+
+namespace saltus {
+namespace {
+
+constexpr double kBand = GuardWatch::kBand;
+constexpr int kMostRounds = 200;
+
+}  // namespace
+
+EventIteration::EventIteration(const HybridSystem& system, Visit visit)
+    : system_(system), model_(system.flat()->reduced), modes_(system), visit_(std::move(visit)) {
+  for (const Parameter& p : system.parameters()) parameters_.push_back(p.value);
+  for (const Variable& v : system.variables()) fixed_.push_back(v.fixed);
+  compile();
+}
+
+void EventIteration::compile() {
+  const auto inputs = state_inputs(system_);
+  std::vector<Expr> values, sizes;
+  for (const Relation& r : model_.relations) {
+    values.push_back(r.value);
+    is_continuous_.push_back(!is_constant_in_mode(r.value));
+    Expr size = 0.0;
+    std::vector<Expr> leaves = leaves_of(r.value);
+    std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
+    const Expr value[] = {r.value};
+    for (const JacobianEntry& entry : jacobian(value, leaves)) {
+      const Expr& leaf = leaves[entry.column];
+      size += abs(entry.value) * max(abs(leaf), system_.variables()[leaf.node()->index].nominal);
+    }
+    if (leaves.empty() && is_continuous_.back()) size = time_relation_size(r.value, system_.time());
+    sizes.push_back(size);
+  }
+  relation_values_ = Formulas(values, inputs);
+  relation_sizes_ = Formulas(sizes, inputs);
+  sizes_.assign(sizes.size(), 0.0);
+  at_zero_.assign(sizes.size(), At::kAway);
+  violation_.assign(sizes.size(), 0.0);
+
+  std::vector<Expr> list;
+  for (const Reinit& r : model_.reinits) list.push_back(r.condition);
+  for (const Reinit& r : model_.reinits) list.push_back(r.value);
+  reinits_ = Formulas(list, inputs);
+  list.clear();
+  for (const Termination& e : model_.terminations) list.push_back(e.condition);
+  terminations_ = Formulas(list, inputs);
+  list.clear();
+  for (const Assertion& e : model_.assertions) list.push_back(e.condition);
+  assertions_ = Formulas(list, inputs);
+  list.clear();
+  for (const DiscreteEquation& e : model_.initial_discrete) list.push_back(e.value);
+  initial_discrete_ = Formulas(list, inputs);
+  list.clear();
+  for (const Sample& s : model_.samples) {
+    list.push_back(s.start);
+    list.push_back(s.interval);
+  }
+  samples_ = Formulas(list, inputs);
+  sort_levels(inputs);
+}
+
+// Items are relations and discrete equations; each reads slots that others set. Waves of items
+// whose inputs are set already; in a circle of discrete values the first breaks it.
+void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs) {
+  const std::size_t relations = model_.relations.size();
+  const std::size_t count = relations + model_.discrete_equations.size();
+  std::vector<Expr> value(count);
+  std::vector<std::ptrdiff_t> setter(system_.graph().slot_count(), -1);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Expr slot =
+        k < relations ? model_.relations[k].slot : model_.discrete_equations[k - relations].target;
+    value[k] =
+        k < relations ? model_.relations[k].value : model_.discrete_equations[k - relations].value;
+    setter[slot.node()->slot().index()] = static_cast<std::ptrdiff_t>(k);
+  }
+  std::vector<std::vector<std::size_t>> readers(count);
+  std::vector<std::size_t> waits_for(count, 0);
+  for (std::size_t k = 0; k < count; ++k)
+    for (const Expr& leaf : leaves_of(value[k])) {
+      if (!leaf.is_slot()) continue;
+      const std::ptrdiff_t from = setter[leaf.node()->slot().index()];
+      if (from < 0 || static_cast<std::size_t>(from) == k) continue;
+      readers[static_cast<std::size_t>(from)].push_back(k);
+      ++waits_for[k];
+    }
+  std::vector<bool> placed(count, false);
+  std::vector<std::size_t> wave;
+  for (std::size_t k = 0; k < count; ++k)
+    if (waits_for[k] == 0) wave.push_back(k);
+  for (std::size_t first_open = 0;;) {
+    if (wave.empty()) {
+      while (first_open < count && placed[first_open]) ++first_open;
+      if (first_open == count) break;
+      wave.push_back(first_open);
+    }
+    Level level;
+    std::vector<Expr> formulas;
+    std::vector<std::size_t> next;
+    for (const std::size_t k : wave) placed[k] = true;
+    for (const std::size_t k : wave) {
+      level.items.push_back(k);
+      formulas.push_back(value[k]);
+      for (const std::size_t reader : readers[k])
+        if (!placed[reader] && --waits_for[reader] == 0) next.push_back(reader);
+    }
+    level.formulas = Formulas(formulas, inputs);
+    levels_.push_back(std::move(level));
+    wave = std::move(next);
+  }
+}
+
+void EventIteration::evaluate(Formulas& formulas, double t, const SystemState& at) {
+  const double* values[] = {&t, at.values.data(), at.slopes.data(), parameters_.data(),
+                            slots_.data()};
+  formulas.tape.evaluate(values, formulas.registers, formulas.values.data());
+}
+
+// Sizes of the relations, and which of them sit at zero.
+void EventIteration::begin(double t, const SystemState& left) {
+  slots_ = left.slots;
+  evaluate(relation_sizes_, t, left);
+  sizes_ = relation_sizes_.values;
+  evaluate(relation_values_, t, left);
+  for (std::size_t r = 0; r < sizes_.size(); ++r)
+    at_zero_[r] = !is_initial_ && std::abs(relation_values_.values[r]) <= kBand * sizes_[r]
+                      ? At::kWasThere
+                      : At::kAway;
+  reinit_done_.assign(model_.reinits.size(), false);
+}
+
+bool EventIteration::relation_value(std::size_t r, double value) const {
+  const bool strict = model_.relations[r].strict == Strict::kYes;
+  const bool exact = strict ? value > 0.0 : value >= 0.0;
+  if (!is_continuous_[r]) return exact;
+  if (std::abs(value) > kBand * sizes_[r]) return exact;
+  if (at_zero_[r] != At::kAway) return present(model_.relations[r].slot) != 0.0;
+  return !strict;
+}
+
+void EventIteration::take_values(double t, SystemState& out, bool relations) {
+  violated_.clear();
+  for (Level& level : levels_) {
+    evaluate(level.formulas, t, out);
+    for (std::size_t i = 0; i < level.items.size(); ++i) {
+      const std::size_t k = level.items[i];
+      const double value = level.formulas.values[i];
+      if (k >= model_.relations.size()) {
+        put(model_.discrete_equations[k - model_.relations.size()].target, value);
+        continue;
+      }
+      const double now = relation_value(k, value) ? 1.0 : 0.0;
+      if (now == present(model_.relations[k].slot)) continue;
+      violated_.push_back(k);
+      violation_[k] = std::abs(value) / std::max(sizes_[k], 1e-300);
+      if (relations) put(model_.relations[k].slot, now);
+    }
+  }
+  if (!is_initial_) return;
+  put_initial_discrete(t, out);
+  for (const DiscreteVariable& v : model_.discretes)
+    if (v.is_edge) put(v.pre, present(v.symbol));
+}
+
+bool EventIteration::solve(double t, const SystemState& base, SystemState& out, std::size_t& mode) {
+  ModeRun* run = nullptr;
+  try {
+    mode = modes_.find(parameters_, slots_);
+    run = visit_(mode);
+  } catch (const Error&) {
+  }
+  SystemState trial = base;
+  trial.slots = slots_;
+  bool ok = run != nullptr;
+  if (ok && is_initial_ && !model_.initial_equations.empty()) {
+    std::unique_ptr<InitialProblem>& problem = initial_problems_[mode];
+    if (problem == nullptr)
+      problem = std::make_unique<InitialProblem>(
+          system_, run->analysed(),
+          active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
+    ok = problem->solve(t, trial, fixed_).ok() && run->make_consistent(t, trial).ok();
+  } else if (ok && is_initial_) {
+    ok = run->make_start_consistent(t, trial, fixed_).ok();
+  } else if (ok) {
+    ok = run->make_consistent(t, trial).ok();
+  }
+  // A configuration that has no solution need not be the last one: it is judged by the values
+  // before it.
+  if (ok) out = std::move(trial);
+  out.slots = slots_;
+  solved_ = ok;
+  return ok;
+}
+
+bool EventIteration::inner(double t, const SystemState& base, SystemState& out, Settled& settled) {
+  std::vector<std::vector<double>> history;
+  out = base;
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (std::find(history.begin(), history.end(), slots_) != history.end())
+      return pivot(t, base, out, settled);
+    history.push_back(slots_);
+    solve(t, base, out, settled.mode);
+    take_values(t, out, true);
+    if (slots_ == history.back()) {
+      out.slots = slots_;
+      return true;
+    }
+  }
+  return pivot(t, base, out, settled);
+}
+
+// One relation at a time: first the one of least index, which cannot run in a circle where the
+// continuous part is monotone (Murty's principal pivoting); where it does all the same, the most
+// violated one, then any in turn.
+bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, Settled& settled) {
+  const std::size_t relations = model_.relations.size();
+  const std::size_t limit = 50 + 20 * relations;
+  std::vector<std::vector<double>> history;
+  std::uint64_t random = 88172645463325252ULL;
+  for (int strategy = 0; strategy < 3; ++strategy) {
+    history.clear();
+    for (std::size_t round = 0; round < limit; ++round) {
+      // Discrete values follow the relations before another relation is asked.
+      bool steady = false;
+      for (int k = 0; k < kMostRounds && !steady; ++k) {
+        const std::vector<double> before = slots_;
+        solve(t, base, out, settled.mode);
+        take_values(t, out, false);
+        steady = slots_ == before;
+      }
+      if (steady && violated_.empty() && solved_) {
+        out.slots = slots_;
+        return true;
+      }
+      history.push_back(slots_);
+      std::size_t chosen = 0;
+      if (violated_.empty()) {
+        // Nothing tells where to go from a configuration without solution.
+        if (relations == 0) break;
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        chosen = random % relations;
+        if (!is_continuous_[chosen]) continue;
+      } else if (strategy == 0) {
+        chosen = *std::ranges::min_element(violated_);
+      } else if (strategy == 1) {
+        chosen =
+            *std::ranges::max_element(violated_, {}, [&](std::size_t r) { return violation_[r]; });
+      } else {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        chosen = violated_[random % violated_.size()];
+      }
+      const Expr& slot = model_.relations[chosen].slot;
+      put(slot, 1.0 - present(slot));
+    }
+  }
+  name_cycle(t, history, settled);
+  return false;
+}
+
+void EventIteration::name_cycle(double t, const std::vector<std::vector<double>>& history,
+                                Settled& settled) const {
+  const std::size_t begin = history.size() / 2;
+  std::vector<std::string> names;
+  const auto note = [&](const Expr& slot, const std::string& name) {
+    const std::size_t i = slot.node()->slot().index();
+    bool moves = false;
+    for (std::size_t k = begin; k < history.size(); ++k)
+      moves = moves || history[k][i] != history.back()[i];
+    if (moves && names.size() < 12) names.push_back(fmt::format("'{}'", name));
+  };
+  for (const Relation& r : model_.relations) note(r.slot, r.text);
+  for (const DiscreteVariable& v : model_.discretes)
+    if (!v.name.starts_with('$')) note(v.symbol, v.name);
+  settled.problem = fmt::format(
+      "no discrete values agree with the equations at t = {:.10g}: {} change in a circle, and no "
+      "consistent configuration was found",
+      t,
+      names.empty() ? std::string("continuous values") : fmt::format("{}", fmt::join(names, ", ")));
+}
+
+bool EventIteration::reinitialise(double t, const SystemState& base, SystemState& out) {
+  if (model_.reinits.empty()) return false;
+  evaluate(reinits_, t, base);
+  bool any = false;
+  for (std::size_t k = 0; k < model_.reinits.size(); ++k) {
+    const bool asked = reinits_.values[k] != 0.0;
+    if (asked && !reinit_done_[k]) {
+      out.values[model_.reinits[k].variable.node()->index] =
+          reinits_.values[model_.reinits.size() + k];
+      any = true;
+    }
+    reinit_done_[k] = asked;
+  }
+  return any;
+}
+
+bool EventIteration::update_pre() {
+  bool changed = false;
+  for (const DiscreteVariable& v : model_.discretes) {
+    if (present(v.pre) == present(v.symbol)) continue;
+    put(v.pre, present(v.symbol));
+    changed = true;
+  }
+  return changed;
+}
+
+// Relations that were located at zero took the value beyond it. If the state now stays at zero or
+// turns back, they take the value zero has. Looks a little ahead on the tangent.
+bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_t mode) {
+  std::vector<std::size_t> open;
+  evaluate(relation_values_, t, settled);
+  const std::vector<double> here = relation_values_.values;
+  for (std::size_t r = 0; r < at_zero_.size(); ++r) {
+    const bool at_zero_value = model_.relations[r].strict == Strict::kNo;
+    if (at_zero_[r] == At::kFired && std::abs(here[r]) <= kBand * sizes_[r] &&
+        (present(model_.relations[r].slot) != 0.0) != at_zero_value)
+      open.push_back(r);
+  }
+  if (open.empty() || !solved_) return false;
+  ModeRun* run = visit_(mode);
+  constexpr double kAhead = 1e-7;
+  const double ahead = kAhead * std::max(1.0, std::abs(t));
+  SystemState probe = settled;
+  const AnalysedMode& analysed = run->analysed();
+  for (std::size_t j = 0; j < analysed.unknowns.size(); ++j) {
+    const std::size_t i = analysed.unknowns[j].index();
+    if (analysed.differential[j]) probe.values[i] += ahead * probe.slopes[i];
+  }
+  if (!run->make_consistent(t + ahead, probe).ok()) return false;
+  evaluate(relation_values_, t + ahead, probe);
+  bool changed = false;
+  for (const std::size_t r : open) {
+    const Expr& slot = model_.relations[r].slot;
+    const double side = present(slot) != 0.0 ? 1.0 : -1.0;
+    const double moved = side * (relation_values_.values[r] - here[r]);
+    at_zero_[r] = At::kWasThere;
+    if (moved > kBand * ahead * sizes_[r] + 1e-14 * sizes_[r]) continue;
+    put(slot, 1.0 - present(slot));
+    changed = true;
+  }
+  return changed;
+}
+
+bool EventIteration::iterate(double t, const SystemState& first, SystemState& out,
+                             Settled& settled) {
+  SystemState base = first;
+  for (int round = 0; round < kMostRounds; ++round) {
+    ++settled.iterations;
+    if (!inner(t, base, out, settled)) return false;
+    evaluate(terminations_, t, out);
+    for (std::size_t k = 0; k < model_.terminations.size(); ++k)
+      if (terminations_.values[k] != 0.0) settled.termination = &model_.terminations[k];
+    bool changed = reinitialise(t, base, out);
+    changed = update_pre() || changed;
+    for (const Sample& s : model_.samples) {
+      changed = changed || present(s.slot) != 0.0;
+      put(s.slot, 0.0);
+    }
+    const Expr& initial = system_.flat()->initial;
+    changed = changed || present(initial) != 0.0;
+    put(initial, 0.0);
+    is_initial_ = false;
+    if (!changed) changed = leave_zero(t, out, settled.mode);
+    out.slots = slots_;
+    if (!changed || settled.termination != nullptr) {
+      settled.ok = true;
+      return true;
+    }
+    base = out;
+  }
+  settled.problem = fmt::format(
+      "the event iteration at t = {:.10g} did not end within {} rounds: discrete values keep "
+      "changing with their pre() values",
+      t, kMostRounds);
+  return false;
+}
+
+Settled EventIteration::start(double t, SystemState& state) {
+  is_initial_ = true;
+  begin(t, state);
+  std::vector<Expr> starts, parameters;
+  for (const DiscreteVariable& v : model_.discretes) starts.push_back(v.start);
+  for (const Parameter& p : system_.parameters()) parameters.push_back(p.symbol);
+  Formulas start_values(starts, {parameters});
+  const double* inputs[] = {parameters_.data()};
+  start_values.tape.evaluate(inputs, start_values.registers, start_values.values.data());
+  for (std::size_t k = 0; k < model_.discretes.size(); ++k) {
+    put(model_.discretes[k].symbol, start_values.values[k]);
+    put(model_.discretes[k].pre, start_values.values[k]);
+  }
+  put(system_.flat()->initial, 1.0);
+  evaluate(samples_, t, state);
+  for (std::size_t k = 0; k < model_.samples.size(); ++k) {
+    const double first = samples_.values[2 * k];
+    const double interval = samples_.values[2 * k + 1];
+    if (!(interval > 0.0))
+      throw Error(fmt::format("sample({:g}, {:g}): the interval must be positive", first, interval),
+                  model_.samples[k].where);
+    const double count = std::max(0.0, std::ceil((t - first) / interval - 1e-9));
+    put(system_.flat()->next_samples[k], first + count * interval);
+  }
+  put_initial_discrete(t, state);
+  take_values(t, state, true);
+  Settled settled;
+  const SystemState base = state;
+  iterate(t, base, state, settled);
+  is_initial_ = false;
+  return settled;
+}
+
+void EventIteration::put_initial_discrete(double t, const SystemState& at) {
+  evaluate(initial_discrete_, t, at);
+  for (std::size_t k = 0; k < model_.initial_discrete.size(); ++k) {
+    const Expr& target = model_.initial_discrete[k].target;
+    put(target, initial_discrete_.values[k]);
+    for (const DiscreteVariable& v : model_.discretes)
+      if (v.symbol.same_as(target)) put(v.pre, initial_discrete_.values[k]);
+  }
+}
+
+Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
+                            const std::vector<std::size_t>& fired,
+                            const std::vector<bool>& from_band) {
+  begin(t, state);
+  const std::size_t relations = model_.relations.size();
+  for (std::size_t i = 0; i < fired.size(); ++i) {
+    const std::size_t source = modes_.mode(mode).sources[fired[i]];
+    if (source < relations) {
+      const Expr& slot = model_.relations[source].slot;
+      put(slot, 1.0 - present(slot));
+      at_zero_[source] = from_band[i] ? At::kLeftBand : At::kFired;
+      continue;
+    }
+    const std::size_t k = source - relations;
+    evaluate(samples_, t, state);
+    const double first = samples_.values[2 * k];
+    const double interval = samples_.values[2 * k + 1];
+    put(model_.samples[k].slot, 1.0);
+    put(system_.flat()->next_samples[k],
+        first + (std::round((t - first) / interval) + 1.0) * interval);
+  }
+  Settled settled;
+  const SystemState base = state;
+  iterate(t, base, state, settled);
+  return settled;
+}
+
+std::ptrdiff_t EventIteration::failed_assertion(double t, const SystemState& state,
+                                                const std::vector<bool>& ignored) {
+  if (model_.assertions.empty()) return -1;
+  slots_ = state.slots;
+  evaluate(assertions_, t, state);
+  for (std::size_t k = 0; k < model_.assertions.size(); ++k)
+    if (!ignored[k] && assertions_.values[k] == 0.0) return static_cast<std::ptrdiff_t>(k);
+  return -1;
+}
+
+std::map<std::string, std::pair<double, double>> EventIteration::changes(
+    const SystemState& before, const SystemState& after) const {
+  std::map<std::string, std::pair<double, double>> found;
+  for (const DiscreteVariable& v : model_.discretes) {
+    const double was = before.value_of(v.symbol);
+    const double is = after.value_of(v.symbol);
+    if (was != is && !v.name.starts_with('$')) found[v.name] = {was, is};
+  }
+  return found;
+}
+
+}  // namespace saltus

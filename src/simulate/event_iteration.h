@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/flat_modes.h"
+#include "simulate/initial_problem.h"
+#include "simulate/mode_run.h"
+
+namespace saltus {
+
+// What an event iteration came to.
+struct Settled {
+  bool ok = false;
+  std::string problem;   // if not ok: one sentence
+  std::size_t mode = 0;  // of FlatModes
+  int iterations = 0;    // rounds of the outer loop
+  const Termination* termination = nullptr;
+};
+
+// Finds discrete values, mode and continuous values that agree with each other after an event:
+//
+//   repeat
+//     repeat with pre() frozen                                  (inner fixpoint)
+//       mode := that of the structural conditions
+//       solve the continuous part of that mode from the state before this round
+//       relations and discrete equations, in sorted order
+//     until nothing changes
+//     reinit; pre() := present values
+//   until nothing changes
+//
+// A relation within 1e-10 of its size from zero counts as zero: it keeps its value if it was there
+// before the event, takes the one beyond if it was located there, and otherwise the one zero has.
+// If the inner fixpoint runs in a circle, relations are changed one at a time (principal pivoting,
+// which ends at a solution wherever the continuous part is monotone, as with friction and diodes).
+class EventIteration {
+ public:
+  // Gives the run of a mode, or null if the mode cannot be analysed. The system must outlive this.
+  using Visit = std::function<ModeRun*(std::size_t mode)>;
+  EventIteration(const HybridSystem& system, Visit visit);
+
+  // The initial problem, then an event iteration without initial(). In: start values; out: a
+  // consistent point with its slots.
+  Settled start(double t, SystemState& state);
+
+  // An event. `state` holds left limits on entry. `fired` are guards of the present mode; those in
+  // `from_band` were at zero before and have left it.
+  Settled run(double t, SystemState& state, std::size_t mode, const std::vector<std::size_t>& fired,
+              const std::vector<bool>& from_band);
+
+  FlatModes& modes() { return modes_; }
+  const FlatMode& mode(std::size_t index) const { return modes_.mode(index); }
+
+  // Index of the first assertion that does not hold, of those not marked in `ignored`; -1: none.
+  std::ptrdiff_t failed_assertion(double t, const SystemState& state,
+                                  const std::vector<bool>& ignored);
+
+  // Discrete variables (not hidden ones) whose value differs: name, before, after.
+  std::map<std::string, std::pair<double, double>> changes(const SystemState& before,
+                                                           const SystemState& after) const;
+
+ private:
+  // Expressions that are evaluated at a system state.
+  struct Formulas {
+    Formulas() = default;
+    Formulas(const std::vector<Expr>& expressions, const std::vector<std::vector<Expr>>& inputs)
+        : tape(expressions, inputs), registers(tape.make_workspace()), values(expressions.size()) {}
+    Tape tape;
+    Tape::Workspace registers;
+    std::vector<double> values;
+  };
+  // Relations and discrete equations that read nothing of each other.
+  struct Level {
+    std::vector<std::size_t> items;  // relations, then discrete equations
+    Formulas formulas;
+  };
+  enum class At { kAway, kFired, kLeftBand, kWasThere };
+
+  void compile();
+  void sort_levels(const std::vector<std::vector<Expr>>& inputs);
+  void evaluate(Formulas& formulas, double t, const SystemState& at);
+  void begin(double t, const SystemState& left);
+  bool iterate(double t, const SystemState& base, SystemState& out, Settled& settled);
+  bool inner(double t, const SystemState& base, SystemState& out, Settled& settled);
+  bool pivot(double t, const SystemState& base, SystemState& out, Settled& settled);
+  bool solve(double t, const SystemState& base, SystemState& out, std::size_t& mode);
+  // Takes relations and discrete values from the continuous point. With `relations` false they are
+  // only compared; violated_ lists those that differ.
+  void take_values(double t, SystemState& out, bool relations);
+  bool relation_value(std::size_t relation, double value) const;
+  double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
+  void put(const Expr& slot, double value) { slots_[slot.node()->slot().index()] = value; }
+  bool reinitialise(double t, const SystemState& base, SystemState& out);
+  bool update_pre();
+  bool leave_zero(double t, const SystemState& settled, std::size_t mode);
+  void put_initial_discrete(double t, const SystemState& at);
+  void name_cycle(double t, const std::vector<std::vector<double>>& history,
+                  Settled& settled) const;
+
+  const HybridSystem& system_;
+  const FlatModel& model_;
+  FlatModes modes_;
+  Visit visit_;
+  std::vector<double> parameters_;
+
+  std::vector<Level> levels_;
+  Formulas relation_values_, relation_sizes_;
+  Formulas reinits_;  // conditions, then values
+  Formulas terminations_, assertions_, initial_discrete_, samples_;
+  std::vector<bool> is_continuous_;  // by relation: it may cross zero between events
+
+  // Of the event at hand.
+  std::vector<double> slots_;
+  std::vector<double> sizes_;  // by relation
+  std::vector<At> at_zero_;    // by relation
+  std::vector<bool> reinit_done_;
+  std::vector<std::size_t> violated_;
+  std::vector<double> violation_;
+  bool is_initial_ = false;
+  bool solved_ = true;
+  std::vector<bool> fixed_;
+  std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode
+};
+
+}  // namespace saltus

@@ -1,0 +1,72 @@
+#include "simulate/initial_problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "expr/differentiate.h"
+
+namespace saltus {
+
+InitialProblem::InitialProblem(const HybridSystem& system, const AnalysedMode& mode,
+                               const std::vector<Equation>& initial_equations) {
+  DaeDefinition def = mode.dae->definition();
+  const std::size_t rows = mode.reduced != nullptr     ? mode.reduced->fixed_rows
+                           : mode.projected != nullptr ? mode.projected->array_rows
+                                                       : def.residuals.size();
+  def.residuals.resize(rows);
+  def.equation_names.resize(rows);
+  std::unordered_set<const Node*> known;
+  for (const Expr& symbol : def.held) known.insert(symbol.node());
+  for (const Equation& e : initial_equations) {
+    const Expr residual =
+        mode.reduced != nullptr ? mode.reduced->rewrite(e.residual()) : e.residual();
+    for (const Expr& leaf : leaves_of(residual))
+      if (leaf.is_slot() && known.insert(leaf.node()).second) def.held.push_back(leaf);
+    def.residuals.push_back(residual);
+    def.equation_names.push_back(fmt::format("initial equation {}", to_string(e.equality)));
+  }
+  // As written: what is under der() is given; otherwise what the reduced form controls.
+  std::vector<bool> given = def.controlled;
+  dae_ = std::make_unique<const Dae>(std::move(def));
+  solver_ = std::make_unique<ConsistentSolver>(*dae_, std::move(given));
+  data_ = dae_->make_data();
+  for (std::size_t i = 0; i < system.parameters().size(); ++i)
+    data_.parameters[i] = system.parameters()[i].value;
+  x_.resize(dae_->unknown_count());
+  dx_.resize(dae_->unknown_count());
+}
+
+ConsistentOutcome InitialProblem::solve(double t, SystemState& state,
+                                        const std::vector<bool>& fixed) {
+  const DaeDefinition& def = dae_->definition();
+  std::vector<bool> fixed_unknowns;
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    const Node& symbol = *def.unknowns[j].node();
+    x_[j] = symbol.order == 0   ? state.values[symbol.index]
+            : symbol.order == 1 ? state.slopes[symbol.index]
+                                : 0.0;
+    dx_[j] = symbol.order == 0 ? state.slopes[symbol.index] : 0.0;
+    fixed_unknowns.push_back(symbol.order == 0 && fixed[symbol.index]);
+  }
+  for (std::size_t i = 0; i < def.held.size(); ++i) {
+    const Node& symbol = *def.held[i].node();
+    const bool is_own = symbol.op == Op::kSlot && symbol.index >= state.slots.size();
+    data_.held[i] = is_own ? 0.0 : state.value_of(def.held[i]);
+  }
+  const ConsistentOutcome outcome =
+      solver_->solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
+  if (!outcome.ok()) return outcome;
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    const Node& symbol = *def.unknowns[j].node();
+    if (symbol.order == 0) state.values[symbol.index] = x_[j];
+    if (symbol.order == 1) state.slopes[symbol.index] = x_[j];
+    const Node& slope = *def.derivatives[j].node();
+    if (symbol.order == 0 && slope.order == 1 && slope.index == symbol.index)
+      state.slopes[symbol.index] = dx_[j];
+  }
+  return outcome;
+}
+
+}  // namespace saltus

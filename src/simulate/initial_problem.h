@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "analysis/analysed_mode.h"
+#include "analysis/consistent.h"
+#include "model/flat_model.h"
+
+namespace saltus {
+
+// Start values of one mode: its equations, hidden constraints included, together with the initial
+// equations and the fixed start values. Other start values are kept as far as possible.
+class InitialProblem {
+ public:
+  InitialProblem(const HybridSystem& system, const AnalysedMode& mode,
+                 const std::vector<Equation>& initial_equations);
+
+  // In: start values and slots; out: values and slopes of what is determined. The equation that
+  // cannot be satisfied is named by equation_name(outcome.index).
+  ConsistentOutcome solve(double t, SystemState& state, const std::vector<bool>& fixed);
+  const std::string& equation_name(std::size_t i) const { return dae_->equation_name(i); }
+
+ private:
+  std::unique_ptr<const Dae> dae_;
+  std::unique_ptr<ConsistentSolver> solver_;
+  DaeData data_;
+  std::vector<double> x_, dx_;
+};
+
+}  // namespace saltus

@@ -1,0 +1,170 @@
+// The part of a run that only flat models have.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "simulate/event_iteration.h"
+#include "simulate/event_log.h"
+#include "simulate/simulation.h"
+
+namespace saltus {
+
+ModeId Simulation::flat_mode(std::size_t index) {
+  while (flat_modes_.size() <= index) {
+    flat_modes_.push_back(add_mode(events_->mode(flat_modes_.size()).mode));
+    refused_.push_back(false);
+  }
+  return flat_modes_[index];
+}
+
+ModeRun* Simulation::visit_flat(std::size_t index) {
+  const ModeId id = flat_mode(index);
+  if (refused_[index]) return nullptr;
+  try {
+    if (modes_[id.index()] == nullptr) check_structure(system_, system_.modes()[id.index()]);
+    return &visit(id);
+  } catch (const Error&) {
+    refused_[index] = true;  // said again, aloud, if the mode is entered
+    return nullptr;
+  }
+}
+
+void Simulation::enter_initial_flat_mode() {
+  events_ = std::make_unique<EventIteration>(
+      system_, [this](std::size_t index) { return visit_flat(index); });
+  const FlatModel& model = system_.flat()->reduced;
+  warned_.assign(model.assertions.size(), false);
+  result_.warnings = model.warnings;
+  const Settled settled = events_->start(time_, state_);
+  if (!settled.ok) {
+    stop(StopReason::kInconsistent, settled.problem);
+    return;
+  }
+  flat_mode_ = settled.mode;
+  const ModeId id = flat_mode(flat_mode_);
+  check_structure(system_, system_.modes()[id.index()]);
+  if (!enter(id)) return;
+  recorder_->store(time_, id, state_);
+  if (settled.termination != nullptr) {
+    stop(StopReason::kTerminated, fmt::format("{} {}", settled.termination->message, place()));
+    return;
+  }
+  check_assertions();
+  if (stopped_) return;
+  const Firing& outside =
+      run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
+  if (outside.fired()) settle(outside);
+}
+
+void Simulation::settle_flat(const Firing& first) {
+  const Firing* firing = &first;
+  for (bool hop_follows_event = false; firing->fired(); hop_follows_event = true) {
+    if (++hops_ > options_.max_hops) {
+      stop(StopReason::kEventStorm,
+           fmt::format("more than {} events {}: '{}' keeps changing", options_.max_hops, place(),
+                       run_->mode().guards[firing->guards.front()].name));
+      return;
+    }
+    if (!take_flat_event(*firing, hop_follows_event)) return;
+    firing =
+        &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
+  }
+}
+
+// One event iteration: both sides are stored, and one event is logged.
+bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
+  const ModeRun& from = *run_;
+  recorder_->store(time_, from.analysed().id, state_);
+  left_ = state_;
+  Event event = begin_event(time_, from.mode(), firing);
+  event.causes.clear();
+  std::vector<bool> from_band;
+  for (const std::size_t g : firing.guards) {
+    event.causes.push_back(from.mode().guards[g].name);
+    from_band.push_back(run_->watch().left_band(g));
+  }
+  const Settled settled = events_->run(time_, state_, flat_mode_, firing.guards, from_band);
+  if (!settled.ok) {
+    stop(StopReason::kInconsistent, settled.problem);
+    return false;
+  }
+  try {
+    flat_mode_ = settled.mode;
+    const ModeId id = flat_mode(flat_mode_);
+    if (refused_[flat_mode_]) check_structure(system_, system_.modes()[id.index()]);
+    if (!enter(id)) return false;
+  } catch (const Error& error) {
+    stop(StopReason::kSingular, error.what());
+    return false;
+  }
+  recorder_->store(time_, run_->analysed().id, state_);
+  event.to = run_->mode().name;
+  event.iterations = settled.iterations;
+  note_changes(system_, run_->analysed(), left_, state_, event);
+  event.discrete.merge(events_->changes(left_, state_));
+  if (settled.termination != nullptr) event.tags.emplace_back("terminate");
+  classify(event);
+  if (hop_follows_event) mark_instantaneous(result_.events.back());
+  result_.events.push_back(std::move(event));
+  if (settled.termination != nullptr)
+    stop(StopReason::kTerminated, fmt::format("{} {}", settled.termination->message, place()));
+  check_assertions();
+  return !stopped_;
+}
+
+void Simulation::check_assertions() {
+  if (events_ == nullptr || stopped_) return;
+  const FlatModel& model = system_.flat()->reduced;
+  for (std::ptrdiff_t k; (k = events_->failed_assertion(time_, state_, warned_)) >= 0;) {
+    const auto i = static_cast<std::size_t>(k);
+    const Assertion& assertion = model.assertions[i];
+    const Error said(fmt::format("assertion does not hold {}: {}", place(), assertion.message),
+                     assertion.where);
+    warned_[i] = true;
+    if (!assertion.is_warning) {
+      stop(StopReason::kAssertion, said.what());
+      return;
+    }
+    result_.warnings.emplace_back(said.what());
+  }
+}
+
+// The values of the modes as they were written, before aliases were eliminated.
+void Simulation::describe_flat_modes() {
+  for (std::size_t k = 0; k < flat_modes_.size(); ++k) {
+    ModeRun* run = modes_[flat_modes_[k].index()].get();
+    if (run == nullptr) continue;
+    const FlatMode& mode = events_->mode(k);
+    ModeReport& report = run->report();
+    const auto eliminated =
+        static_cast<int>(mode.unknowns) - static_cast<int>(run->analysed().unknowns.size());
+    report.conditions = mode.conditions;
+    report.unknowns = mode.unknowns;
+    if (run->integrated_by_structure() && mode.values.d + mode.values.a > 0) {
+      report.mu = mode.values.mu;
+      report.d = mode.values.d;
+      report.a = mode.values.a;
+    } else {
+      report.a += eliminated;
+    }
+  }
+}
+
+void Simulation::list_derived_values() {
+  std::vector<Expr> values;
+  for (const Derived& d : system_.derived()) values.push_back(d.value);
+  if (values.empty()) return;
+  const Tape tape(values, state_inputs(system_));
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> parameters, results(values.size());
+  for (const Parameter& p : system_.parameters()) parameters.push_back(p.value);
+  const double* inputs[] = {&time_, state_.values.data(), state_.slopes.data(), parameters.data(),
+                            state_.slots.data()};
+  tape.evaluate(inputs, registers, results.data());
+  for (std::size_t k = 0; k < values.size(); ++k)
+    result_.final[system_.derived()[k].name] = results[k];
+}
+
+}  // namespace saltus

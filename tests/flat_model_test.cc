@@ -1,0 +1,113 @@
+// Flat models written in C++: events, modes that conditions choose, start values.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/build.h"
+#include "simulate/simulate.h"
+
+namespace saltus {
+namespace {
+
+double last(const SimulateResult& result, const std::string& name) { return result.final.at(name); }
+
+// Exact: free fall from h = 1, impacts at t1 and t1 + 2 e v1 / g, rebound speed e times impact
+// speed.
+TEST(FlatModel, BallBouncesByReinit) {
+  FlatModel model("ball");
+  HybridSystem& s = model.system;
+  const Expr g = s.parameter("g", 9.81);
+  const Expr e = s.parameter("e", 0.7);
+  const Expr h = s.variable("h", {.start = 1.0, .fixed = true});
+  const Expr v = s.variable("v", {.fixed = true});
+  const Expr impact = model.discrete("impact");
+  model.equations = {Equation(der(h) == v), Equation(der(v) == -g)};
+  model.discrete_equations.push_back({impact, model.relation(-h, Strict::kNo), {}});
+  model.reinits.push_back({model.edge(impact), v, -e * v, {}});
+  const SimulateResult result = simulate(build(model), {.stop_time = 1.2, .tolerance = 1e-9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+
+  const double fall = std::sqrt(2.0 / 9.81);
+  const double speed = 9.81 * fall;
+  const double second = fall + 2.0 * 0.7 * speed / 9.81;
+  const double left = 1.2 - second;
+  const double height = 0.49 * speed * left - 0.5 * 9.81 * left * left;
+  EXPECT_NEAR(last(result, "h"), height, 1e-8);
+  std::vector<double> impacts;
+  for (const Event& event : result.events)
+    if (event.jumps.count("v") == 1) impacts.push_back(event.time);
+  ASSERT_EQ(impacts.size(), 2u);
+  EXPECT_NEAR(impacts[0], fall, 1e-9);
+  EXPECT_NEAR(impacts[1], second, 1e-9);
+  EXPECT_EQ(result.modes.size(), 1u);
+}
+
+TEST(FlatModel, StateBecomesAlgebraicAtATimeEvent) {
+  FlatModel model("m");
+  const Expr x = model.system.variable("x", {.fixed = true});
+  const Expr early = model.relation(0.5 - model.system.time(), Strict::kYes, "time < 0.5");
+  model.equations = {IfEquation{{early}, {{Equation(der(x) == 10.0)}, {Equation(x == -5.0)}}}};
+  const SimulateResult result = simulate(build(model), {.stop_time = 1.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(last(result, "x"), -5.0);
+  ASSERT_EQ(result.events.size(), 1u);
+  EXPECT_EQ(result.events[0].time, 0.5);
+  ASSERT_EQ(result.modes.size(), 2u);
+  EXPECT_EQ(result.modes[0].d, 1);
+  EXPECT_EQ(result.modes[1].d, 0);
+  EXPECT_EQ(result.modes[0].conditions, std::vector<std::string>{"time < 0.5"});
+  double before = 0.0;
+  for (std::size_t i = 0; i < result.trajectory.size(); ++i)
+    if (result.trajectory.time[i] == 0.5) {
+      before = result.trajectory.value(i, result.trajectory.find("x"));
+      break;
+    }
+  EXPECT_NEAR(before, 5.0, 1e-12);
+}
+
+TEST(FlatModel, SamplesAreCountedAtTheirInstants) {
+  FlatModel model("m");
+  const Expr x = model.system.variable("x", {.fixed = true});
+  const Expr tick = model.edge(model.sample(0.0, 0.1));
+  const Expr n = model.discrete("n", {.type = DiscreteType::kInteger, .fixed = true});
+  const Expr held = model.discrete("held", {.type = DiscreteType::kReal});
+  model.equations = {Equation(der(x) == 1.0)};
+  model.discrete_equations.push_back({n, select(tick, model.pre(n) + 1.0, model.pre(n)), {}});
+  model.discrete_equations.push_back({held, select(tick, x, model.pre(held)), {}});
+  const SimulateResult result = simulate(build(model), {.stop_time = 1.05});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(last(result, "n"), 11.0);  // 0, 0.1, ..., 1.0
+  EXPECT_NEAR(last(result, "held"), 1.0, 1e-12);
+  EXPECT_EQ(result.events.size(), 11u);
+}
+
+// Exact: x = 3 - exp(-t).
+TEST(FlatModel, AliasesStayAvailableAndCountAsUnknowns) {
+  FlatModel model("m");
+  HybridSystem& s = model.system;
+  const Expr x = s.variable("x");
+  const Expr y = s.variable("y", {.start = -2.0, .fixed = true});
+  const Expr z = s.variable("z");
+  const Expr c = s.variable("c");
+  const Expr p = s.parameter("p", 3.0);
+  model.equations = {Equation(der(x) == -x + c), Equation(x == -y), Equation(z == x),
+                     Equation(c == p)};
+  const HybridSystem system = build(model);
+  EXPECT_EQ(system.variables().size(), 1u);
+  const SimulateResult result = simulate(system, {.stop_time = 1.0, .tolerance = 1e-9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const double exact = 3.0 - std::exp(-1.0);
+  EXPECT_NEAR(last(result, "x"), exact, 1e-8);
+  EXPECT_NEAR(last(result, "y"), -exact, 1e-8);
+  EXPECT_NEAR(last(result, "z"), exact, 1e-8);
+  EXPECT_EQ(last(result, "c"), 3.0);
+  ASSERT_EQ(result.modes.size(), 1u);
+  EXPECT_EQ(result.modes[0].unknowns, 4u);
+  EXPECT_EQ(result.modes[0].d, 1);
+  EXPECT_EQ(result.modes[0].a, 3);
+  EXPECT_NO_THROW(result.trajectory.find("z"));
+}
+
+}  // namespace
+}  // namespace saltus
