@@ -30,6 +30,9 @@ install(FILES ${PROJECT_BINARY_DIR}/saltusConfig.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindMatio.cmake
         DESTINATION ${package_dir})
 
+# Saltus' own Modelica packages.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/library DESTINATION ${CMAKE_INSTALL_DATADIR}/saltus)
+
 if(TARGET saltus)
   install(TARGETS saltus)
 endif()
