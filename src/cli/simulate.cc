@@ -37,6 +37,7 @@ struct SimulateArguments {
   std::vector<std::string> settings;
   SimulateOptions options;
   std::string method = "radau";
+  std::string chattering = "filippov";
   Destinations to{.folder = {}, .formats = {"csv"}, .report = {}, .json = {}};
   bool format_given = false;
   bool quiet = false;
@@ -62,6 +63,8 @@ int run_simulate(SimulateArguments arguments) {
   HybridSystem system = load_model(arguments.model, arguments.settings);
   SimulateOptions& options = arguments.options;
   options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
+  if (arguments.chattering == "hysteresis") options.chattering = ChatteringAnswer::kHysteresis;
+  if (arguments.chattering == "stop") options.chattering = ChatteringAnswer::kStop;
   Destinations& to = arguments.to;
   const bool nowhere = to.folder.empty() && to.report.empty() && to.json.empty();
   if (nowhere || (to.folder.empty() && arguments.format_given)) to.folder = "results";
@@ -122,6 +125,16 @@ void add_simulate_command(CLI::App& program, int& status) {
                    "radau: Radau IIA of order 5 (default); bdf: variable order, SUNDIALS IDA")
       ->check(CLI::IsMember({"radau", "bdf"}))
       ->option_text("radau|bdf");
+  command
+      ->add_option("--chattering", a.chattering,
+                   "two modes that send the state to each other: slide on the surface between them "
+                   "(default), switch with hysteresis, or end the run")
+      ->check(CLI::IsMember({"filippov", "hysteresis", "stop"}))
+      ->option_text("filippov|hysteresis|stop");
+  command
+      ->add_option("--hysteresis", a.options.hysteresis,
+                   "width, in the unit of the guard; default: 1e-4 x nominal value")
+      ->option_text("W");
   command->add_option("--output", a.to.folder, "directory for the points")->option_text("DIR");
   CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
                             ->delimiter(',')

@@ -42,6 +42,12 @@ Expr HybridSystem::variable(const std::string& name, VariableOptions options) {
   if (options.start.is_number() && !std::isfinite(options.start.number()))
     throw Error(fmt::format("{}: the start value of '{}' is not finite", name_, name));
   Variable v{std::move(options), name, graph_->new_variable(name)};
+  // The graph is shared with copies of this system, which may have variables of their own: their
+  // places are left empty, so that a variable's place here is its number in the graph.
+  while (variables_.size() < v.symbol.node()->index) {
+    const VariableId taken(variables_.size());
+    variables_.push_back({{}, fmt::format("${}", taken.index()), graph_->variable(taken)});
+  }
   variables_.push_back(v);
   return v.symbol;
 }

@@ -40,7 +40,7 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
                    ResultSink* sink)
     : system_(system), start_(start), stop_(stop), interval_(interval), sink_(sink) {
   for (const Variable& v : system.variables())
-    add_signal({v.name, v.unit, v.description}, v.symbol);
+    if (!is_internal(v.name)) add_signal({v.name, v.unit, v.description}, v.symbol);
   for (const VariableId id : differentiated(system)) {
     const Variable& v = system.variable(id);
     add_signal({"der(" + v.name + ")", v.unit.empty() ? "" : v.unit + "/s", ""}, der(v.symbol));
@@ -73,7 +73,7 @@ void Recorder::follow_growth() {
   const std::size_t old_width = columns_.size();
   for (; variables_seen_ < system_.variables().size(); ++variables_seen_) {
     const Variable& v = system_.variables()[variables_seen_];
-    add_signal({v.name, v.unit, v.description}, v.symbol);
+    if (!is_internal(v.name)) add_signal({v.name, v.unit, v.description}, v.symbol);
   }
   std::vector<double> wider(trajectory_.size() * columns_.size(),
                             std::numeric_limits<double>::quiet_NaN());

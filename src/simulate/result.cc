@@ -35,6 +35,8 @@ const char* to_string(StopReason reason) {
       return "not-finite";
     case StopReason::kInconsistent:
       return "inconsistent";
+    case StopReason::kChattering:
+      return "chattering";
     case StopReason::kEventStorm:
       return "event-storm";
     case StopReason::kLimit:

@@ -65,6 +65,7 @@ enum class StopReason {
   kSingular,
   kNotFinite,
   kInconsistent,  // no consistent point after an event or at the start
+  kChattering,    // and SimulateOptions::chattering says stop, or there is no mixture
   kEventStorm,    // a guard that never clears, or too many events
   kLimit,         // max_steps, max_events, max_seconds
   kOutputFailed,  // the sink could not store a point

@@ -14,6 +14,13 @@ namespace saltus {
 
 enum class Method { kRadau, kBdf };
 
+// What to do when two modes send the state to each other across one surface.
+enum class ChatteringAnswer {
+  kFilippov,    // slide on the surface, in the mixture of both flows that stays on it
+  kHysteresis,  // switch only when the surface has been passed by a width
+  kStop,        // end the run and say so
+};
+
 struct SimulateOptions {
   // Where not given, the system's own experiment decides.
   std::optional<double> start_time = {};  // s
@@ -25,6 +32,13 @@ struct SimulateOptions {
   Method method = Method::kRadau;
   double first_step = 0.0;  // 0: chosen
   double max_step = std::numeric_limits<double>::infinity();
+
+  ChatteringAnswer chattering = ChatteringAnswer::kFilippov;
+  // Width of hysteresis in the guard's unit; default: 1e-4 of what the guard is at nominal values.
+  std::optional<double> hysteresis = {};
+  // Cycles of modes on intervals up to this are flagged as numerical chattering (HM Definition 15),
+  // s; default: 1e-5 of the run.
+  std::optional<double> chattering_interval = {};
 
   // Limits; reaching one ends the run with what there is.
   std::size_t max_steps = 100'000'000;

@@ -57,6 +57,8 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   require(
       options.first_step >= 0.0,
       fmt::format("first step {} must be positive, or 0 to let Saltus choose", options.first_step));
+  require(!options.hysteresis || *options.hysteresis > 0.0,
+          fmt::format("width {} of hysteresis must be positive", options.hysteresis.value_or(0.0)));
   recorder_ = std::make_unique<Recorder>(system_, start_time_, stop_time_, interval_, options.sink);
   time_ = last_event_ = start_time_;
   state_ = start_state(system);
@@ -229,11 +231,13 @@ void Simulation::settle(const Firing& first) {
                        place(), fmt::join(names, "', '")));
       return;
     }
-    take_transition(*firing, hop_follows_event);
+    if (!chattering_.answer(*firing, hop_follows_event))
+      take_transition(*firing, hop_follows_event);
     if (stopped_) return;
     firing =
         &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
   }
+  chattering_.flag_cycles();
 }
 
 // One hop: T from left limits, next mode, consistent point; both sides are stored.
@@ -249,6 +253,7 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   left_ = state_;
   run_->transition_values(chosen, time_, left_, assigned_);
   Event event = begin_event(time_, from.mode(), firing);
+  if (chattering_.is_sliding(from.analysed().id)) event.tags.emplace_back("sliding-exit");
   if (guard.to.empty()) {
     event.tags.emplace_back("terminate");
     classify(event);
@@ -361,7 +366,8 @@ SimulateResult Simulation::finish() {
   }
   result_.time = time_;
   for (std::size_t i = 0; i < state_.values.size(); ++i)
-    result_.final[system_.variables()[i].name] = state_.values[i];
+    if (!is_internal(system_.variables()[i].name))
+      result_.final[system_.variables()[i].name] = state_.values[i];
   list_derived_values();
   if (events_ != nullptr) describe_flat_modes();
   Statistics& total = result_.statistics;

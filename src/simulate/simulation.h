@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/system.h"
+#include "simulate/chattering.h"
 #include "simulate/mode_run.h"
 #include "simulate/recorder.h"
 #include "simulate/result.h"
@@ -37,6 +38,7 @@ class Simulation {
   SimulateResult finish();
 
  private:
+  friend class Chattering;
   using Clock = std::chrono::steady_clock;
 
   // A mode that only the run needs; variables may have been added to system_ before. Its name must
@@ -86,6 +88,7 @@ class Simulation {
   std::vector<bool> refused_;               // the same: it could not be analysed
   std::size_t flat_mode_ = 0;               // the present one
   std::vector<bool> warned_;                // by assertion
+  Chattering chattering_{*this};
   std::size_t hops_ = 0;                    // events at the present instant
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();

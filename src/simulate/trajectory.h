@@ -17,6 +17,9 @@ struct SignalInfo {
   std::string description;
 };
 
+// Names that start with '$' belong to helper variables of a run; they are no results.
+inline bool is_internal(const std::string& name) { return name.starts_with('$'); }
+
 // Stored points of a run: every signal of the system at every stored time; variables that are not
 // unknowns of the active mode hold their last value. At an event there are two points with the same
 // time: the left limit (t-) and the right limit (t+), one more a hop if several happen at one

@@ -1,0 +1,353 @@
+#include "simulate/chattering.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "expr/differentiate.h"
+#include "simulate/event_log.h"
+#include "simulate/simulation.h"
+
+namespace saltus {
+namespace {
+
+// Of a guard's size: what counts as lying on its surface after a switch was located.
+constexpr double kOnSurface = 1e-9;
+// Until the sliding mode is made.
+constexpr std::size_t kUnknownSurface = static_cast<std::size_t>(-1);
+
+std::size_t first_by_priority(const std::vector<Guard>& guards,
+                              const std::vector<std::size_t>& fired) {
+  std::size_t chosen = fired.front();
+  for (const std::size_t g : fired)
+    if (guards[g].priority < guards[chosen].priority) chosen = g;
+  return chosen;
+}
+
+// Whether the expression depends on derivatives: those jump at a switch, so it cannot be held at
+// zero by mixing them.
+bool has_derivatives(const Expr& e) {
+  const std::vector<Expr> leaves = leaves_of(e);
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [](const Expr& leaf) { return leaf.is_variable() && leaf.node()->order > 0; });
+}
+
+}  // namespace
+
+bool Chattering::answer(const Firing& firing, bool hop_follows_event) {
+  const ModeId here = run_.run_->analysed().id;
+  const auto slide = slides_.find(here);
+  if (slide != slides_.end()) return leave(slide->second, firing, hop_follows_event);
+  const std::size_t chosen = first_by_priority(run_.run_->mode().guards, firing.guards);
+  if (run_.run_->mode().guards[chosen].to.empty()) return false;
+  return cross(here, chosen, firing, hop_follows_event);
+}
+
+// A guard of an ordinary mode has fired.
+bool Chattering::cross(ModeId here, std::size_t chosen, const Firing& firing,
+                       bool hop_follows_event) {
+  const Guard& guard = run_.run_->mode().guards[chosen];
+  const ModeId there = base_of(run_.system_.find_mode(guard.to));
+  const std::optional<Hop> last = last_;
+  last_ = Hop{base_of(here), there, run_.time_};
+
+  SystemState carried = run_.state_;
+  run_.run_->transition_values(chosen, run_.time_, run_.state_, run_.assigned_);
+  for (std::size_t i = 0; i < guard.set.size(); ++i)
+    carried.values[guard.set[i].variable.node()->variable().index()] = run_.assigned_[i];
+
+  const std::optional<Meeting> meeting = pair_up(base_of(here), chosen, there);
+  std::optional<States> states;
+  Face face;
+  if (meeting) states = states_of(*meeting, carried);
+  if (states && on_surface(*meeting, *states) && agree(*meeting, *states)) {
+    if (const auto rates = rates_of(*meeting, *states)) {
+      face = choose_face(1, *rates);
+      // A flow that is tangential now, yet has been seen to leave to the wrong side.
+      const bool to_and_fro = last && last->from == there && last->to == base_of(here) &&
+                              last->time == run_.time_ && firing.at_step_start;
+      if (!face.slides() && to_and_fro && (*rates)[0] >= 0.0 && (*rates)[1] <= 0.0)
+        face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
+    }
+  }
+  const ChatteringAnswer wanted = run_.options_.chattering;
+  if (face.slides() && wanted == ChatteringAnswer::kFilippov) {
+    go_to(*meeting, face, *states, "sliding-entry", firing, hop_follows_event);
+    return true;
+  }
+  if (face.slides() && wanted == ChatteringAnswer::kStop) {
+    run_.stop(StopReason::kChattering,
+              fmt::format("chattering {}: guard '{}' leads to mode '{}', whose flow leads back; "
+                          "choose the answer filippov or hysteresis to go on",
+                          run_.place(), guard.name, guard.to));
+    return true;
+  }
+  if (wanted != ChatteringAnswer::kHysteresis) return false;
+  if (face.slides()) {
+    for (std::size_t s = 0; s < 2; ++s)
+      add_hysteresis(meeting->sides[s].mode, meeting->guards[s][0]);
+  }
+  const auto widened = widened_.find(there);
+  if (widened == widened_.end()) return false;
+  Event event = begin_event(run_.time_, run_.run_->mode(), firing);
+  if (face.slides()) event.tags.emplace_back("chattering");
+  run_.recorder_->store(run_.time_, here, run_.state_);
+  run_.left_ = run_.state_;
+  run_.left_.values.resize(run_.state_.values.size());
+  std::copy(carried.values.begin(), carried.values.end(), run_.state_.values.begin());
+  hop(widened->second, std::move(event), hop_follows_event);
+  return true;
+}
+
+// A guard of a sliding mode has fired.
+bool Chattering::leave(const SlidingMode& slide, const Firing& firing, bool hop_follows_event) {
+  last_.reset();
+  Face face{true, std::vector<Place>(slide.meeting.surface_count(), Place::kSliding), {}};
+  for (const std::size_t i : slide.meeting.surfaces)
+    face.weights.push_back(run_.state_.values[surfaces_[i].weight.node()->index]);
+  bool left = false;
+  for (const std::size_t g : firing.guards) {
+    const SlidingMode::Role& role = slide.roles[g];
+    if (role.exit == SlidingMode::Exit::kOther) continue;
+    const bool positive = role.exit == SlidingMode::Exit::kPositive;
+    face.places[role.surface] = positive ? Place::kPositive : Place::kNegative;
+    face.weights[role.surface] = positive ? 1.0 : 0.0;
+    left = true;
+  }
+  if (left) {
+    const auto states = states_of(slide.meeting, run_.state_);
+    if (!states) {
+      run_.stop(
+          StopReason::kInconsistent,
+          fmt::format("no consistent point {} for the mode that sliding leads to", run_.place()));
+      return true;
+    }
+    go_to(slide.meeting, face, *states, "sliding-exit", firing, hop_follows_event);
+    return true;
+  }
+  const std::size_t chosen = first_by_priority(slide.mode.guards, firing.guards);
+  const std::optional<Meeting> meeting = meet_beyond(slide, chosen);
+  if (!meeting) return false;
+  const auto states = states_of(*meeting, run_.state_);
+  if (!states || !on_surface(*meeting, *states)) return false;
+  const auto rates = rates_of(*meeting, *states);
+  if (!rates) return false;
+  face = choose_face(meeting->surface_count(), *rates);
+  if (!face.found) return false;
+  const auto count =
+      static_cast<std::size_t>(std::count(face.places.begin(), face.places.end(), Place::kSliding));
+  go_to(*meeting, face, *states,
+        count < slide.meeting.surface_count() ? "sliding-exit" : "sliding-entry", firing,
+        hop_follows_event);
+  return true;
+}
+
+// The two modes a guard lies between, if the other one has a guard that leads back. The positive
+// side is the mode declared first, so that alpha weighs it.
+std::optional<Meeting> Chattering::pair_up(ModeId here, std::size_t guard, ModeId there) const {
+  if (here == there) return {};
+  const Mode& from = run_.system_.modes()[here.index()];
+  const Mode& to = run_.system_.modes()[there.index()];
+  if (has_derivatives(from.guards[guard].value)) return {};
+  for (std::size_t g = 0; g < to.guards.size(); ++g) {
+    if (to.guards[g].to != from.name || has_derivatives(to.guards[g].value)) continue;
+    const auto widths = widths_.find(there);
+    if (widths != widths_.end() && widths->second.contains(g)) continue;
+    const SystemState& at = run_.state_;
+    if (std::abs(evaluate(to.guards[g].value, at)) > kOnSurface * size_of(to.guards[g].value, at) &&
+        to.guards[g].set.empty() && from.guards[guard].set.empty())
+      continue;
+    Meeting meeting;
+    meeting.surfaces = {kUnknownSurface};
+    const auto known = find_surface(from.guards[guard].value);
+    if (known ? known->positive : here < there) {
+      meeting.sides = {{there, at.slots}, {here, at.slots}};
+      meeting.guards = {{g}, {guard}};
+    } else {
+      meeting.sides = {{here, at.slots}, {there, at.slots}};
+      meeting.guards = {{guard}, {g}};
+    }
+    return meeting;
+  }
+  return {};
+}
+
+// A guard that all sides of a sliding mode have in common has fired: the modes beyond it, together
+// with those it was fired in if they lead back.
+std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::size_t fired) {
+  const Meeting& near = slide.meeting;
+  const std::vector<std::size_t>& crossing = slide.roles[fired].guards;
+  const auto& modes = run_.system_.modes();
+  const std::size_t n = near.surface_count();
+  const auto guard_between = [&](ModeId from, ModeId to, const Expr& value) {
+    const std::vector<Guard>& guards = modes[from.index()].guards;
+    for (std::size_t g = 0; g < guards.size(); ++g)
+      if (guards[g].to == modes[to.index()].name && guards[g].set.empty() &&
+          (guards[g].value.same_as(value) || guards[g].value.same_as(-value)))
+        return g;
+    return SlidingMode::npos;
+  };
+  Meeting beyond = near;
+  std::vector<std::size_t> back;
+  for (std::size_t b = 0; b < near.sides.size(); ++b) {
+    if (crossing[b] == SlidingMode::npos) return {};
+    const Guard& guard = modes[near.sides[b].mode.index()].guards[crossing[b]];
+    if (guard.to.empty() || !guard.set.empty()) return {};
+    beyond.sides[b].mode = run_.system_.find_mode(guard.to);
+    back.push_back(guard_between(beyond.sides[b].mode, near.sides[b].mode, guard.value));
+  }
+  for (std::size_t b = 0; b < near.sides.size(); ++b) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t neighbour = b ^ (std::size_t{1} << i);
+      beyond.guards[b][i] =
+          guard_between(beyond.sides[b].mode, beyond.sides[neighbour].mode,
+                        modes[near.sides[b].mode.index()].guards[near.guards[b][i]].value);
+      if (beyond.guards[b][i] == SlidingMode::npos) return {};
+    }
+  }
+  if (std::find(back.begin(), back.end(), SlidingMode::npos) != back.end()) return beyond;
+  if (n == kMaxSurfaces) return {};
+
+  const auto known =
+      find_surface(modes[near.sides.back().mode.index()].guards[crossing.back()].value);
+  const bool near_is_positive =
+      known ? known->positive : near.sides.back().mode < beyond.sides.back().mode;
+  Meeting both;
+  both.surfaces = near.surfaces;
+  both.surfaces.push_back(kUnknownSurface);
+  const auto append = [&](const Meeting& half, const std::vector<std::size_t>& across) {
+    for (std::size_t b = 0; b < half.sides.size(); ++b) {
+      both.sides.push_back(half.sides[b]);
+      both.guards.push_back(half.guards[b]);
+      both.guards.back().push_back(across[b]);
+    }
+  };
+  append(near_is_positive ? beyond : near, near_is_positive ? back : crossing);
+  append(near_is_positive ? near : beyond, near_is_positive ? crossing : back);
+  return both;
+}
+
+// Each side's own consistent state at this point; none if a side has none.
+std::optional<Chattering::States> Chattering::states_of(const Meeting& meeting,
+                                                        const SystemState& carried) {
+  States states;
+  for (const Side& side : meeting.sides) {
+    const bool is_here = base_of(run_.run_->analysed().id) == side.mode;
+    states.push_back(is_here ? run_.state_ : carried);
+    states.back().slots = side.slots;
+    try {
+      if (!run_.visit(side.mode).make_consistent(run_.time_, states.back()).ok()) return {};
+    } catch (const Error&) {
+      return {};  // the ordinary transition will say why
+    }
+  }
+  return states;
+}
+
+bool Chattering::on_surface(const Meeting& meeting, const States& states) const {
+  for (std::size_t b = 0; b < states.size(); ++b) {
+    for (const std::size_t g : meeting.guards[b]) {
+      const Expr& value = run_.system_.modes()[meeting.sides[b].mode.index()].guards[g].value;
+      const double limit = kOnSurface * size_of(value, states[b]);
+      if (!(std::abs(evaluate(value, states[b])) <= limit)) return false;
+    }
+  }
+  return true;
+}
+
+// Whether going there and back changes nothing that both modes integrate (KM (25), (27)).
+bool Chattering::agree(const Meeting& meeting, const States& states) const {
+  const AnalysedMode& first = run_.modes_[meeting.sides[0].mode.index()]->analysed();
+  const AnalysedMode& second = run_.modes_[meeting.sides[1].mode.index()]->analysed();
+  for (std::size_t j = 0; j < first.unknowns.size(); ++j) {
+    const VariableId id = first.unknowns[j];
+    const auto other = std::lower_bound(second.unknowns.begin(), second.unknowns.end(), id);
+    if (other == second.unknowns.end() || *other != id || !first.differential[j] ||
+        !second.differential[static_cast<std::size_t>(other - second.unknowns.begin())])
+      continue;
+    const double a = states[0].values[id.index()];
+    const double b = states[1].values[id.index()];
+    if (std::abs(a - b) > kOnSurface * std::max(std::abs(a), run_.system_.variable(id).nominal))
+      return false;
+  }
+  return true;
+}
+
+// d/dt of every surface along every side, positive where it leads to the positive side.
+std::optional<std::vector<double>> Chattering::rates_of(const Meeting& meeting,
+                                                        const States& states) {
+  std::vector<double> rates;
+  for (std::size_t b = 0; b < states.size(); ++b) {
+    for (std::size_t i = 0; i < meeting.surface_count(); ++i) {
+      const auto rate = rate_of(meeting.sides[b], meeting.guards[b][i], states[b]);
+      if (!rate) return {};
+      rates.push_back((b >> i & 1U) != 0 ? *rate : -*rate);
+    }
+  }
+  return rates;
+}
+
+// d/dt of a guard along the flow of its mode.
+std::optional<double> Chattering::rate_of(const Side& side, std::size_t guard,
+                                          const SystemState& state) {
+  const Expr value = run_.system_.modes()[side.mode.index()].guards[guard].value;
+  const AnalysedMode& mode = run_.modes_[side.mode.index()]->analysed();
+  bool integrated = true;
+  for (const Expr& leaf : leaves_of(value)) {
+    if (!leaf.is_variable()) continue;
+    const auto found =
+        std::lower_bound(mode.unknowns.begin(), mode.unknowns.end(), leaf.node()->variable());
+    if (found == mode.unknowns.end() || *found != leaf.node()->variable()) continue;
+    integrated =
+        integrated && mode.differential[static_cast<std::size_t>(found - mode.unknowns.begin())];
+  }
+  if (integrated) return evaluate(der(value), state);
+  // Algebraic unknowns have no slope of their own: the mode together with the rate does.
+  auto found = probes_.find({side.mode, guard});
+  if (found == probes_.end()) {
+    Mode probe = run_.system_.modes()[side.mode.index()];
+    probe.guards.clear();
+    probe.name = unused_name(fmt::format("${}.{}", probe.name, guard));
+    const Expr rate = run_.system_.variable(probe.name);
+    probe.equations.emplace_back("rate of a guard", rate == der(value));
+    const Probe made{run_.add_mode(std::move(probe)), rate.node()->variable()};
+    found = probes_.emplace(std::pair(side.mode, guard), made).first;
+  }
+  SystemState probed = state;
+  probed.values.resize(run_.system_.variables().size());
+  probed.slopes.resize(probed.values.size());
+  try {
+    if (!run_.visit(found->second.mode).make_consistent(run_.time_, probed).ok()) return {};
+  } catch (const Error&) {
+    return {};
+  }
+  return probed.values[found->second.rate.index()];
+}
+
+double Chattering::evaluate(const Expr& value, const SystemState& state) const {
+  const Tape tape(std::span(&value, 1), state_inputs(run_.system_));
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> parameters;
+  for (const Parameter& p : run_.system_.parameters()) parameters.push_back(p.value);
+  const double* inputs[] = {&run_.time_, state.values.data(), state.slopes.data(),
+                            parameters.data(), state.slots.data()};
+  double result = 0.0;
+  tape.evaluate(inputs, registers, &result);
+  return result;
+}
+
+// As AnalysedMode::guard_sizes: what the value would be if its terms did not cancel.
+double Chattering::size_of(const Expr& value, const SystemState& state) const {
+  double size = 0.0;
+  for (const Expr& leaf : leaves_of(value)) {
+    if (!leaf.is_variable()) continue;
+    const double nominal = run_.system_.variable(leaf.node()->variable()).nominal;
+    size += std::abs(evaluate(partial(value, leaf), state)) *
+            std::max(std::abs(state.value_of(leaf)), nominal);
+  }
+  return size;
+}
+
+}  // namespace saltus

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "expr/tape.h"
+#include "simulate/face.h"
+#include "simulate/guard_watch.h"
+#include "simulate/result.h"
+#include "simulate/sliding_mode.h"
+
+namespace saltus {
+
+class Simulation;
+
+// Chattering of one run: recognised when a guard fires, by the sign conditions of KM (24)-(28) and
+// (37)-(39), and answered as SimulateOptions::chattering says: by a sliding mode, by hysteresis, or
+// by the end of the run. Internal to Simulation.
+class Chattering {
+ public:
+  explicit Chattering(Simulation& run) : run_(run) {}
+
+  // Looks at a firing before its transition is taken. True if it was answered here: the run is in
+  // another mode then, or has stopped. False: an ordinary transition.
+  bool answer(const Firing& firing, bool hop_follows_event);
+
+  bool is_sliding(ModeId id) const { return slides_.contains(id); }
+
+  // Flags a cycle of modes that has repeated on intervals shorter than the limit (HM Definition
+  // 15): a tag on the last event, and one warning.
+  void flag_cycles();
+
+ private:
+  struct Surface {
+    Expr value;   // positive on the positive side
+    Expr weight;  // the variable alpha: weight of the positive side
+  };
+  struct Hop {
+    ModeId from, to;
+    double time = 0.0;
+  };
+  using States = std::vector<SystemState>;  // by side
+
+  bool cross(ModeId here, std::size_t guard, const Firing& firing, bool hop_follows_event);
+  bool leave(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
+  std::optional<Meeting> pair_up(ModeId here, std::size_t guard, ModeId there) const;
+  std::optional<Meeting> meet_beyond(const SlidingMode& slide, std::size_t guard);
+  std::optional<States> states_of(const Meeting& meeting, const SystemState& carried);
+  std::optional<std::vector<double>> rates_of(const Meeting& meeting, const States& states);
+  std::optional<double> rate_of(const Side& side, std::size_t guard, const SystemState& state);
+  bool on_surface(const Meeting& meeting, const States& states) const;
+  bool agree(const Meeting& meeting, const States& states) const;
+  void go_to(const Meeting& meeting, const Face& face, const States& states, const char* tag,
+             const Firing& firing, bool hop_follows_event);
+  void hop(ModeId to, Event event, bool hop_follows_event);
+
+  const SlidingMode& slide_on(const Meeting& meeting, const States& states);
+  struct KnownSurface {
+    std::size_t index = 0;
+    bool positive = true;  // `value` is positive where the surface is
+  };
+  std::optional<KnownSurface> find_surface(const Expr& value) const;
+  std::size_t make_surface(const Meeting& meeting, std::size_t surface);
+  std::vector<VariableId> tied_variables(const Meeting& meeting, const States& states) const;
+  std::string unused_name(const std::string& name) const;
+  double evaluate(const Expr& value, const SystemState& state) const;
+  double size_of(const Expr& value, const SystemState& state) const;
+
+  ModeId base_of(ModeId id) const;
+  void add_hysteresis(ModeId base, std::size_t guard);
+
+  Simulation& run_;
+  std::vector<Surface> surfaces_;
+  std::map<ModeId, SlidingMode> slides_;
+  std::map<std::vector<std::pair<ModeId, std::vector<double>>>, ModeId> by_sides_;
+  struct Probe {
+    ModeId mode;
+    VariableId rate;
+  };
+  std::map<std::pair<ModeId, std::size_t>, Probe> probes_;
+  std::optional<Hop> last_;  // ordinary, to tell when two modes send the state to and fro
+  // Hysteresis: what is added to guards of a mode, the mode with them, and the way back.
+  std::map<ModeId, std::map<std::size_t, double>> widths_;
+  std::map<ModeId, ModeId> widened_;
+  std::map<ModeId, ModeId> bases_;
+  bool cycle_reported_ = false;
+};
+
+}  // namespace saltus

@@ -1,0 +1,253 @@
+// What is done about chattering: sliding modes and hysteresis.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "expr/differentiate.h"
+#include "simulate/chattering.h"
+#include "simulate/event_log.h"
+#include "simulate/simulation.h"
+
+namespace saltus {
+namespace {
+
+constexpr double kDefaultWidth = 1e-4;  // x nominal
+// HM Definition 15: how often a cycle must repeat, and on which fraction of the run.
+constexpr std::size_t kRepetitions = 8;
+constexpr std::size_t kLongestCycle = 4;
+constexpr double kShortInterval = 1e-5;
+
+template <class Items>
+bool has_name(const Items& items, const std::string& name) {
+  return std::any_of(items.begin(), items.end(),
+                     [&](const auto& item) { return item.name == name; });
+}
+
+// Whether a side belongs to the face: which surfaces are left, and to where.
+bool belongs(std::size_t side, const std::vector<Place>& places) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place here = (side >> i & 1U) != 0 ? Place::kPositive : Place::kNegative;
+    if (places[i] != Place::kSliding && places[i] != here) return false;
+  }
+  return true;
+}
+
+// The sides and surfaces that remain.
+Meeting on_face(const Meeting& meeting, const std::vector<Place>& places) {
+  Meeting result;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (places[i] == Place::kSliding) result.surfaces.push_back(meeting.surfaces[i]);
+  for (std::size_t b = 0; b < meeting.sides.size(); ++b) {
+    if (!belongs(b, places)) continue;
+    result.sides.push_back(meeting.sides[b]);
+    result.guards.emplace_back();
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (places[i] == Place::kSliding) result.guards.back().push_back(meeting.guards[b][i]);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Chattering::KnownSurface> Chattering::find_surface(const Expr& value) const {
+  for (std::size_t i = 0; i < surfaces_.size(); ++i) {
+    if (surfaces_[i].value.same_as(value)) return KnownSurface{i, true};
+    if (surfaces_[i].value.same_as(-value)) return KnownSurface{i, false};
+  }
+  return {};
+}
+
+std::size_t Chattering::make_surface(const Meeting& meeting, std::size_t surface) {
+  const Mode& positive = run_.system_.modes()[meeting.sides.back().mode.index()];
+  const Expr& value = positive.guards[meeting.guards.back()[surface]].value;
+  if (const auto known = find_surface(value)) return known->index;
+  const std::string number = surfaces_.empty() ? "" : std::to_string(surfaces_.size() + 1);
+  const std::string side =
+      meeting.surface_count() == 1 ? fmt::format("mode '{}'", positive.name) : "its positive side";
+  const Expr weight = run_.system_.variable(
+      unused_name("alpha" + number),
+      {.unit = "1",
+       .description = fmt::format("weight of {} while sliding on {} = 0", side, to_string(value))});
+  surfaces_.push_back({value, weight});
+  return surfaces_.size() - 1;
+}
+
+std::string Chattering::unused_name(const std::string& name) const {
+  std::string candidate = name;
+  for (int k = 2;
+       has_name(run_.system_.variables(), candidate) ||
+       has_name(run_.system_.parameters(), candidate) ||
+       has_name(run_.system_.derived(), candidate) || has_name(run_.system_.modes(), candidate);
+       ++k)
+    candidate = fmt::format("{} {}", name, k);
+  return candidate;
+}
+
+// Variables of only the positive side that the way back sets, where that agrees with their values:
+// they belong to the other side's unknowns. Where it does not, they follow their own equations.
+std::vector<VariableId> Chattering::tied_variables(const Meeting& meeting,
+                                                   const States& states) const {
+  std::vector<VariableId> tied;
+  if (meeting.surface_count() != 1) return tied;
+  const auto& modes = run_.system_.modes();
+  const auto own = unknowns_of(run_.system_, modes[meeting.sides[0].mode.index()]);
+  const auto positive = unknowns_of(run_.system_, modes[meeting.sides[1].mode.index()]);
+  const Mode& negative_mode = modes[meeting.sides[0].mode.index()];
+  for (const Assignment& a : negative_mode.guards[meeting.guards[0][0]].set) {
+    const VariableId id = a.variable.node()->variable();
+    if (is_constant_in_mode(a.value) || std::binary_search(own.begin(), own.end(), id) ||
+        !std::binary_search(positive.begin(), positive.end(), id))
+      continue;
+    const double now = states[1].values[id.index()];
+    const double nominal = run_.system_.variable(id).nominal;
+    if (std::abs(evaluate(a.value, states[0]) - now) <= 1e-9 * std::max(std::abs(now), nominal))
+      tied.push_back(id);
+  }
+  return tied;
+}
+
+const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& states) {
+  std::vector<std::pair<ModeId, std::vector<double>>> key;
+  for (const Side& side : meeting.sides) key.emplace_back(side.mode, side.slots);
+  const auto found = by_sides_.find(key);
+  if (found != by_sides_.end()) return slides_.at(found->second);
+
+  Meeting complete = meeting;
+  std::vector<Expr> weights;
+  for (std::size_t i = 0; i < meeting.surface_count(); ++i) {
+    complete.surfaces[i] = make_surface(meeting, i);
+    weights.push_back(surfaces_[complete.surfaces[i]].weight);
+  }
+  std::vector<std::string> names;
+  for (std::size_t b = meeting.sides.size(); b-- > 0;)
+    names.push_back(run_.system_.modes()[meeting.sides[b].mode.index()].name);
+  SlidingMode slide =
+      make_sliding_mode(run_.system_, std::move(complete),
+                        unused_name(fmt::format("sliding {}", fmt::join(names, "|"))), weights,
+                        tied_variables(meeting, states));
+  slide.id = run_.add_mode(slide.mode);
+  by_sides_.emplace(std::move(key), slide.id);
+  return slides_.emplace(slide.id, std::move(slide)).first->second;
+}
+
+// Into the mode, or the sliding mode, of a face.
+void Chattering::go_to(const Meeting& meeting, const Face& face, const States& states,
+                       const char* tag, const Firing& firing, bool hop_follows_event) {
+  Event event = begin_event(run_.time_, run_.run_->mode(), firing);
+  event.tags.emplace_back(tag);
+  event.ontology = "sliding";
+  SystemState& state = run_.state_;
+  run_.recorder_->store(run_.time_, run_.run_->analysed().id, state);
+  // The weight of a surface that is left stays at the side taken.
+  for (std::size_t i = 0; i < face.places.size(); ++i)
+    if (face.places[i] != Place::kSliding && meeting.surfaces[i] < surfaces_.size())
+      state.values[surfaces_[meeting.surfaces[i]].weight.node()->index] = face.weights[i];
+  const Meeting on = on_face(meeting, face.places);
+  States side_states;
+  for (std::size_t b = 0; b < states.size(); ++b)
+    if (belongs(b, face.places)) side_states.push_back(states[b]);
+  if (on.surface_count() == 0) {
+    state.slots = on.sides.front().slots;
+    run_.left_ = state;
+    hop(on.sides.front().mode, std::move(event), hop_follows_event);
+    return;
+  }
+  const SlidingMode* slide = nullptr;
+  try {
+    slide = &slide_on(on, side_states);
+  } catch (const Error& error) {
+    run_.stop(StopReason::kChattering,
+              fmt::format("chattering {} cannot be continued by sliding: {}; choose hysteresis",
+                          run_.place(), error.what()));
+    return;
+  }
+  // What only other sides know comes from them.
+  const std::vector<VariableId>& own = run_.run_->analysed().unknowns;
+  for (std::size_t b = 0; b < on.sides.size(); ++b)
+    for (const VariableId id :
+         unknowns_of(run_.system_, run_.system_.modes()[on.sides[b].mode.index()]))
+      if (!std::binary_search(own.begin(), own.end(), id))
+        state.values[id.index()] = side_states[b].values[id.index()];
+  for (const SlidingMode::Guess& guess : slide->guesses) {
+    const SystemState& from = side_states[guess.side];
+    state.values[guess.target.index()] =
+        guess.order == 0 ? from.values[guess.source.index()] : from.slopes[guess.source.index()];
+  }
+  for (std::size_t i = 0, k = 0; i < face.places.size(); ++i)
+    if (face.places[i] == Place::kSliding)
+      state.values[surfaces_[slide->meeting.surfaces[k++]].weight.node()->index] = face.weights[i];
+  run_.left_ = state;
+  hop(slide->id, std::move(event), hop_follows_event);
+}
+
+void Chattering::hop(ModeId to, Event event, bool hop_follows_event) {
+  event.to = run_.system_.modes()[to.index()].name;
+  try {
+    if (!run_.enter(to)) return;
+  } catch (const Error& error) {
+    run_.stop(StopReason::kSingular, error.what());
+    return;
+  }
+  run_.recorder_->store(run_.time_, to, run_.state_);
+  note_changes(run_.system_, run_.run_->analysed(), run_.left_, run_.state_, event);
+  if (hop_follows_event) mark_instantaneous(run_.result_.events.back());
+  classify(event);
+  run_.result_.events.push_back(std::move(event));
+}
+
+ModeId Chattering::base_of(ModeId id) const {
+  const auto found = bases_.find(id);
+  return found == bases_.end() ? id : found->second;
+}
+
+// KM (26): the guard fires only when the surface has been passed by the width.
+void Chattering::add_hysteresis(ModeId base, std::size_t guard) {
+  const Expr& value = run_.system_.modes()[base.index()].guards[guard].value;
+  double width = run_.options_.hysteresis.value_or(0.0);
+  if (!run_.options_.hysteresis)
+    for (const Expr& leaf : leaves_of(value))
+      if (leaf.is_variable())
+        width += kDefaultWidth * run_.system_.variable(leaf.node()->variable()).nominal *
+                 std::abs(evaluate(partial(value, leaf), run_.state_));
+  widths_[base][guard] = width;
+  Mode widened = run_.system_.modes()[base.index()];
+  widened.name = unused_name(widened.name + " (hysteresis)");
+  for (const auto& [g, w] : widths_[base]) widened.guards[g].value += w;
+  const ModeId id = run_.add_mode(std::move(widened));
+  widened_[base] = id;
+  bases_[id] = base;
+}
+
+void Chattering::flag_cycles() {
+  std::vector<Event>& events = run_.result_.events;
+  const double limit = run_.options_.chattering_interval.value_or(
+      kShortInterval * (run_.stop_time_ - run_.start_time_));
+  for (std::size_t p = 2; p <= kLongestCycle; ++p) {
+    const std::size_t length = p * kRepetitions;
+    if (events.size() < length + 1) return;
+    const std::size_t first = events.size() - length;
+    bool repeats = true;
+    for (std::size_t k = first; k < events.size() && repeats; ++k) {
+      repeats = events[k].time - events[k - 1].time <= limit && events[k].from != events[k].to;
+      if (k >= first + p)
+        repeats =
+            repeats && events[k].from == events[k - p].from && events[k].to == events[k - p].to;
+    }
+    if (!repeats) continue;
+    events.back().tags.emplace_back("numerical-chattering");
+    if (cycle_reported_) return;
+    cycle_reported_ = true;
+    std::vector<std::string> names;
+    for (std::size_t k = events.size() - p; k < events.size(); ++k) names.push_back(events[k].from);
+    run_.result_.warnings.push_back(fmt::format(
+        "numerical chattering at t = {:.10g}: the modes {} follow each other {} times on intervals "
+        "of at most {:g}",
+        run_.time_, fmt::join(names, ", "), kRepetitions, limit));
+    return;
+  }
+}
+
+}  // namespace saltus

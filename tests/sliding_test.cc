@@ -1,0 +1,413 @@
+// Chattering: sliding modes (generalized Filippov), hysteresis, and the end of the run.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "simulate/simulate.h"
+
+namespace saltus {
+namespace {
+
+std::vector<Event> of_kind(const SimulateResult& result, const std::string& kind) {
+  std::vector<Event> found;
+  for (const Event& event : result.events)
+    if (event.kind == kind) found.push_back(event);
+  return found;
+}
+
+SimulateOptions tight(double stop) {
+  SimulateOptions options;
+  options.stop_time = stop;
+  options.tolerance = 1e-10;
+  return options;
+}
+
+// KM Example 17 with x1 shared by both modes; x2 is an unknown of mode 1 only.
+HybridSystem make_km17() {
+  HybridSystem system("km17");
+  const Expr x1 = system.variable("x1", {.start = 1.0});
+  const Expr x2 = system.variable("x2", {.start = 1.0});
+  const Expr t = system.time();
+  Mode& first = system.mode("1");
+  first.equations = {der(x1) == -1.0, der(x2) == 0.0};
+  first.guards = {{.name = "down", .value = x1, .to = "2"}};
+  Mode& second = system.mode("2");
+  second.equations = {der(x1) == 1.0 - t * t};
+  second.guards = {{.name = "up", .value = -x1, .to = "1", .set = {{x2, 0.0}}}};
+  system.experiment.start_time = -1.0;
+  system.experiment.stop_time = 2.0;
+  return system;
+}
+
+void expect_km17(const SimulateResult& result, const std::string& x1) {
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(result.events.size(), 2U);
+  EXPECT_EQ(result.events[0].kind, "sliding-entry");
+  EXPECT_EQ(result.events[0].ontology, "sliding");
+  EXPECT_NEAR(result.events[0].time, 0.0, 1e-8);
+  EXPECT_EQ(result.events[1].kind, "sliding-exit");
+  EXPECT_NEAR(result.events[1].time, 1.0, 1e-8);
+  EXPECT_EQ(result.events[1].to, "2");
+  const std::vector<double> alpha = result.trajectory.column("alpha");
+  const std::vector<double> x = result.trajectory.column(x1);
+  const std::vector<double> x2 = result.trajectory.column("x2");
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < alpha.size(); ++i) {
+    const double t = result.trajectory.time[i];
+    EXPECT_EQ(x2[i], 1.0) << t;
+    const std::string& mode = result.trajectory.mode_names[result.trajectory.mode[i].index()];
+    if (!mode.starts_with("sliding")) continue;
+    ++seen;
+    EXPECT_NEAR(alpha[i], (1.0 - t * t) / (2.0 - t * t), 1e-8) << t;
+    EXPECT_NEAR(x[i], 0.0, 1e-12) << t;
+  }
+  EXPECT_GT(seen, 50U);
+  // x1' = 1 - t^2 from 0 at t = 1.
+  EXPECT_NEAR(result.trajectory.column(x1 == "x1" ? "x1" : "x1_2").back(), 1.0 - (8.0 - 1.0) / 3.0,
+              1e-8);
+}
+
+TEST(Sliding, FollowsExample17OfKunkelAndMehrmann) {
+  expect_km17(simulate(make_km17(), {.tolerance = 1e-10}), "x1");
+}
+
+TEST(Sliding, MixesModesThatShareNoUnknownsThroughTheirTransitions) {
+  HybridSystem system("km17");
+  const Expr x11 = system.variable("x1_1", {.start = 1.0});
+  const Expr x2 = system.variable("x2", {.start = 1.0});
+  const Expr x12 = system.variable("x1_2");
+  const Expr t = system.time();
+  Mode& first = system.mode("1");
+  first.equations = {der(x11) == -1.0, der(x2) == 0.0};
+  first.guards = {{.name = "down", .value = x11, .to = "2", .set = {{x12, x11}}}};
+  Mode& second = system.mode("2");
+  second.equations = {der(x12) == 1.0 - t * t};
+  second.guards = {{.name = "up", .value = -x12, .to = "1", .set = {{x11, x12}, {x2, 0.0}}}};
+  system.experiment.start_time = -1.0;
+  system.experiment.stop_time = 2.0;
+  expect_km17(simulate(system, {.tolerance = 1e-10}), "x1_1");
+}
+
+// x' = -sign(x) + 1.5 sin t, x(0) = 1.
+HybridSystem make_relay() {
+  HybridSystem system("relay");
+  const Expr x = system.variable("x", {.start = 1.0});
+  const Expr force = 1.5 * sin(system.time());
+  Mode& positive = system.mode("positive");
+  positive.equations = {der(x) == -1.0 + force};
+  positive.guards = {{.name = "falls", .value = x, .to = "negative"}};
+  Mode& negative = system.mode("negative");
+  negative.equations = {der(x) == 1.0 + force};
+  negative.guards = {{.name = "rises", .value = -x, .to = "positive"}};
+  return system;
+}
+
+double bisect(const std::function<double(double)>& f, double low, double high) {
+  const bool rising = f(high) > 0.0;
+  for (int k = 0; k < 200; ++k) {
+    const double middle = 0.5 * (low + high);
+    ((f(middle) > 0.0) == rising ? high : low) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+// Exact: x moves by -s t - 1.5 cos t between events; it sticks to 0 while |1.5 sin t| < 1 and
+// leaves where 1.5 |sin t| = 1.
+std::vector<double> relay_events(double stop) {
+  std::vector<double> times;
+  const double leave = std::asin(1.0 / 1.5);
+  // Until x = 0 the first time.
+  const auto from_start = [](double t) { return 1.0 - t + 1.5 * (1.0 - std::cos(t)); };
+  double t = 0.0;
+  // The first zero, found by a scan and bisection.
+  for (double s = 0.0; s < stop; s += 1e-3)
+    if (from_start(s) > 0.0 && from_start(s + 1e-3) <= 0.0) {
+      t = bisect(from_start, s, s + 1e-3);
+      break;
+    }
+  while (t > 0.0 && t < stop) {
+    times.push_back(t);
+    // Is it sticking, or does it cross?
+    double sign = 0.0;
+    if (std::abs(1.5 * std::sin(t)) < 1.0) {
+      const double next = std::ceil((t - leave) / M_PI) * M_PI + leave;
+      if (next > stop) break;
+      times.push_back(next);
+      t = next;
+      sign = std::sin(next + 1e-6) > 0.0 ? 1.0 : -1.0;
+    } else {
+      sign = std::sin(t) > 0.0 ? 1.0 : -1.0;
+    }
+    const double from = t;
+    const auto x = [=](double s) {
+      return -sign * (s - from) + 1.5 * (std::cos(from) - std::cos(s));
+    };
+    t = 0.0;
+    for (double s = from + 1e-3; s < stop; s += 1e-3)
+      if (sign * x(s) > 0.0 && sign * x(s + 1e-3) <= 0.0) {
+        t = bisect(x, s, s + 1e-3);
+        break;
+      }
+  }
+  return times;
+}
+
+TEST(Sliding, EntersAndLeavesTheRelayWhereTheExactSolutionDoes) {
+  const double stop = 20.0;
+  const SimulateResult result = simulate(make_relay(), tight(stop));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<double> exact = relay_events(stop);
+  ASSERT_GE(exact.size(), 6U);
+  ASSERT_EQ(result.events.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_NEAR(result.events[i].time, exact[i], 1e-8) << i << result.events[i].kind;
+  EXPECT_GE(of_kind(result, "sliding-entry").size(), 3U);
+}
+
+TEST(Sliding, SlidesTheSameWayWhenARunIsRepeated) {
+  const HybridSystem system = make_relay();
+  const SimulateResult first = simulate(system, tight(10.0));
+  const SimulateResult second = simulate(system, tight(10.0));
+  ASSERT_EQ(first.events.size(), second.events.size());
+  EXPECT_EQ(first.final, second.final);
+}
+
+// Both modes leave the surface the wrong way, one of them tangentially: 1 - t^2 is 0 at t = -1.
+TEST(Sliding, StartsWhereOneFlowIsTangential) {
+  HybridSystem system = make_km17();
+  system.set("x1", 0.0);
+  const SimulateResult result = simulate(system, {.tolerance = 1e-10});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<Event> exits = of_kind(result, "sliding-exit");
+  ASSERT_EQ(exits.size(), 1U);
+  EXPECT_NEAR(exits[0].time, 1.0, 1e-8);
+  EXPECT_LE(result.events.size(), 5U);
+}
+
+// The relay with its guard and its force as algebraic unknowns.
+TEST(Sliding, MixesAlgebraicUnknownsAndTakesGuardsOnThem) {
+  HybridSystem system("relay");
+  const Expr x = system.variable("x", {.start = 1.0});
+  const Expr r = system.variable("r");
+  const Expr f = system.variable("f");
+  const Expr force = 1.5 * sin(system.time());
+  Mode& positive = system.mode("positive");
+  positive.equations = {der(x) == f + force, r == 2.0 * x, f == -1.0};
+  positive.guards = {{.name = "falls", .value = r, .to = "negative"}};
+  Mode& negative = system.mode("negative");
+  negative.equations = {der(x) == f + force, r == 2.0 * x, f == 1.0};
+  negative.guards = {{.name = "rises", .value = -r, .to = "positive"}};
+  const SimulateResult result = simulate(system, tight(20.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<double> exact = relay_events(20.0);
+  ASSERT_EQ(result.events.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_NEAR(result.events[i].time, exact[i], 1e-8) << i << result.events[i].kind;
+  const std::vector<double> forces = result.trajectory.column("f");
+  for (std::size_t i = 0; i < forces.size(); ++i) {
+    const std::string& mode = result.trajectory.mode_names[result.trajectory.mode[i].index()];
+    if (mode.starts_with("sliding")) {
+      EXPECT_NEAR(forces[i], -1.5 * std::sin(result.trajectory.time[i]), 1e-8);
+    }
+  }
+}
+
+// A bead on a circle, x^2 + y^2 = 1 (index 3), with dry friction: its angular velocity obeys the
+// equation of the relay.
+TEST(Sliding, MixesModesOfHigherIndexThatShareTheirConstraints) {
+  HybridSystem system("bead");
+  const Expr x = system.variable("x", {.start = 1.0});
+  const Expr y = system.variable("y");
+  const Expr u = system.variable("u");
+  const Expr v = system.variable("v", {.start = 1.0});
+  const Expr lambda = system.variable("lambda");
+  const Expr spin = x * v - y * u;
+  for (const double sign : {1.0, -1.0}) {
+    Mode& mode = system.mode(sign > 0.0 ? "forward" : "backward");
+    const Expr torque = -sign + 1.5 * sin(system.time());
+    mode.equations = {der(x) == u, der(y) == v, der(u) == -2.0 * x * lambda - y * torque,
+                      der(v) == -2.0 * y * lambda + x * torque, x * x + y * y == 1.0};
+    mode.guards = {
+        {.name = "stops", .value = sign * spin, .to = sign > 0.0 ? "backward" : "forward"}};
+  }
+  const SimulateResult result = simulate(system, tight(8.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<double> exact = relay_events(8.0);
+  ASSERT_EQ(result.events.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_NEAR(result.events[i].time, exact[i], 1e-8) << i << result.events[i].kind;
+}
+
+// KM Example 18 with the signs of its switching functions and of the coupling derived from the
+// text: mode 1 is valid below the threshold.
+HybridSystem make_evaporator() {
+  HybridSystem system("evaporator");
+  const Expr p = system.variable("p", {.start = 0.05});
+  const Expr level = system.variable("L", {.start = 0.06});
+  constexpr double kRb = 1.0, kRp = 0.5, kI = 0.5, kC = 15.0, kIn = 0.25, kThreshold = 0.08;
+  Mode& below = system.mode("1");
+  below.equations = {kI * der(p) == -kRp * p, kC * der(level) == -level / kRb + kIn};
+  below.guards = {{.name = "overflows", .value = kThreshold - level, .to = "2"}};
+  Mode& above = system.mode("2");
+  above.equations = {kI * der(p) == -kRp * p + level,
+                     kC * der(level) == -p / kI - level / kRb + kIn};
+  above.guards = {{.name = "clears", .value = level - kThreshold, .to = "1"}};
+  return system;
+}
+
+struct Point {
+  double t, p, level;
+};
+
+// Mode 2 is linear: y' = A (y - y*), y* = (0.1, 0.05), A = [-1 2; -2/15 -1/15].
+Point evaporator_entry() {
+  const double t1 = 15.0 * std::log(19.0 / 17.0);
+  const double p1 = 0.05 * std::exp(-t1);
+  const double a = -8.0 / 15.0;
+  const double w = std::sqrt(1.0 / 3.0 - 64.0 / 225.0);
+  const auto at = [=](double t) {
+    const double s = t - t1;
+    const double p = p1 - 0.1;
+    const double level = 0.08 - 0.05;
+    const double c = std::cos(w * s);
+    const double d = std::sin(w * s) / w;
+    const double e = std::exp(a * s);
+    return Point{t, 0.1 + e * (c * p + d * ((-1.0 - a) * p + 2.0 * level)),
+                 0.05 + e * (c * level + d * (-2.0 / 15.0 * p + (-1.0 / 15.0 - a) * level))};
+  };
+  double s = t1 + 1e-3;
+  while (at(s).level > 0.08) s += 1e-3;
+  return at(bisect([&](double t) { return at(t).level - 0.08; }, s - 1e-3, s));
+}
+
+TEST(Sliding, EntersExample18WhereTheExactSolutionReachesTheThreshold) {
+  const SimulateResult result = simulate(make_evaporator(), tight(20.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_LE(result.events.size(), 5U);
+  const std::vector<Event> entries = of_kind(result, "sliding-entry");
+  ASSERT_EQ(entries.size(), 1U);
+  const Point exact = evaporator_entry();
+  EXPECT_NEAR(entries[0].time, exact.t, 1e-8);
+  const Trajectory& points = result.trajectory;
+  const auto place = std::find(points.time.begin(), points.time.end(), entries[0].time);
+  ASSERT_NE(place, points.time.end());
+  const auto i = static_cast<std::size_t>(place - points.time.begin());
+  EXPECT_NEAR(points.value(i, points.find("p")), exact.p, 1e-8);
+  EXPECT_NEAR(points.value(i, points.find("L")), exact.level, 1e-8);
+  // On the surface p' = -p + 2 (1 - alpha) L with (1 - alpha) p = 0.085, so (p^2)' = 0.0272 - 2
+  // p^2.
+  const double at_end =
+      std::sqrt(0.0136 + (exact.p * exact.p - 0.0136) * std::exp(-2.0 * (20.0 - exact.t)));
+  EXPECT_NEAR(result.final.at("p"), at_end, 1e-8);
+}
+
+TEST(Hysteresis, ConvergesToTheSlidingSolutionWithFirstOrder) {
+  const Point exact = evaporator_entry();
+  std::vector<double> errors;
+  for (const double width : {8e-4, 4e-4, 2e-4, 1e-4}) {
+    SimulateOptions options = tight(20.0);
+    options.chattering = ChatteringAnswer::kHysteresis;
+    options.hysteresis = width;
+    const SimulateResult result = simulate(make_evaporator(), options);
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    const std::vector<double> p = result.trajectory.column("p");
+    const std::vector<double> level = result.trajectory.column("L");
+    double error = 0.0;
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      const double t = result.trajectory.time[i];
+      if (t < exact.t) continue;
+      EXPECT_LE(std::abs(level[i] - 0.08), width * (1.0 + 1e-6)) << t;
+      const double sliding =
+          std::sqrt(0.0136 + (exact.p * exact.p - 0.0136) * std::exp(-2.0 * (t - exact.t)));
+      error = std::max(error, std::abs(p[i] - sliding));
+    }
+    errors.push_back(error);
+  }
+  const double order = std::log2(errors.front() / errors.back()) / 3.0;
+  EXPECT_NEAR(order, 1.0, 0.3) << errors.front() << " " << errors.back();
+}
+
+TEST(Hysteresis, IsFlaggedAsNumericalChatteringOnShortIntervals) {
+  SimulateOptions options = tight(2.0);
+  options.chattering = ChatteringAnswer::kHysteresis;
+  options.hysteresis = 1e-6;
+  HybridSystem system = make_relay();
+  system.set("x", 1e-3);
+  options.stop_time = 1.2e-3;
+  options.chattering_interval = 5e-6;
+  const SimulateResult result = simulate(system, options);
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_NE(result.warnings[0].find("numerical chattering"), std::string::npos);
+}
+
+TEST(Chattering, EndsTheRunIfAskedTo) {
+  SimulateOptions options = tight(20.0);
+  options.chattering = ChatteringAnswer::kStop;
+  const SimulateResult result = simulate(make_evaporator(), options);
+  EXPECT_EQ(result.reason, StopReason::kChattering);
+  EXPECT_NEAR(result.time, evaporator_entry().t, 1e-8);
+}
+
+// With s1 = sign(x), s2 = sign(y): x' = -2 s1 + 0.5 s2 + max(0, 2 (t - 1)), y' = -0.5 s1 - 2 s2.
+HybridSystem make_two_relays(double x0, double y0) {
+  HybridSystem system("two relays");
+  const Expr x = system.variable("x", {.start = x0});
+  const Expr y = system.variable("y", {.start = y0});
+  const auto name = [](double s1, double s2) {
+    return std::string(s1 > 0.0 ? "+" : "-") + (s2 > 0.0 ? "+" : "-");
+  };
+  for (const double s1 : {1.0, -1.0}) {
+    for (const double s2 : {1.0, -1.0}) {
+      Mode& mode = system.mode(name(s1, s2));
+      mode.equations = {der(x) == -2.0 * s1 + 0.5 * s2 + max(0.0, 2.0 * (system.time() - 1.0)),
+                        der(y) == -0.5 * s1 - 2.0 * s2};
+      mode.guards = {{.name = "x", .value = s1 * x, .to = name(-s1, s2)},
+                     {.name = "y", .value = s2 * y, .to = name(s1, -s2)}};
+    }
+  }
+  if (x0 < 0.0 || y0 < 0.0) system.initial_mode = name(x0, y0);
+  return system;
+}
+
+TEST(Sliding, HoldsTwoSurfacesAtOnce) {
+  const SimulateResult result = simulate(make_two_relays(1.0, 0.5), tight(3.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(result.events.size(), 3U);
+  EXPECT_EQ(result.events[0].kind, "sliding-entry");
+  EXPECT_NEAR(result.events[0].time, 0.2, 1e-8);
+  EXPECT_EQ(result.events[1].kind, "sliding-entry");
+  EXPECT_NEAR(result.events[1].time, 9.0 / 17.0, 1e-8);
+  EXPECT_EQ(result.events[2].kind, "sliding-exit");
+  EXPECT_NEAR(result.events[2].time, 2.0625, 1e-8);
+  const std::vector<double> x = result.trajectory.column("x");
+  const std::vector<double> y = result.trajectory.column("y");
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double t = result.trajectory.time[i];
+    if (t >= 0.2) {
+      EXPECT_NEAR(y[i], 0.0, 1e-8) << t;
+    }
+    if (t >= 9.0 / 17.0) {
+      EXPECT_NEAR(x[i], std::pow(std::max(0.0, t - 2.0625), 2), 1e-8) << t;
+    }
+  }
+}
+
+// From the corner itself no region lets the flow in: it slides on both surfaces at once.
+TEST(Sliding, StartsInACorner) {
+  const SimulateResult result = simulate(make_two_relays(0.0, 0.0), tight(3.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_NEAR(result.final.at("x"), 0.87890625, 1e-8);
+  EXPECT_NEAR(result.final.at("y"), 0.0, 1e-8);
+  const std::vector<Event> exits = of_kind(result, "sliding-exit");
+  ASSERT_EQ(exits.size(), 1U);
+  EXPECT_NEAR(exits[0].time, 2.0625, 1e-8);
+}
+
+}  // namespace
+}  // namespace saltus
