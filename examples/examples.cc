@@ -4,17 +4,21 @@
 
 #include "examples/arm/arm.h"
 #include "examples/ball/ball.h"
+#include "examples/evaporator/evaporator.h"
+#include "examples/km17/km17.h"
 #include "examples/pendulum/pendulum.h"
 #include "examples/rectifier/rectifier.h"
+#include "examples/relays/relays.h"
 #include "examples/rlc/rlc.h"
 #include "examples/robertson/robertson.h"
 #include "examples/slider_crank/slider_crank.h"
+#include "examples/stick_slip/stick_slip.h"
 #include "examples/tanks/tanks.h"
 
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 8> all = {{
+  static const std::array<Example, 12> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},
@@ -25,6 +29,12 @@ std::span<const Example> examples() {
       {"slider_crank", "rigid slider crank in redundant coordinates: index 3", make_slider_crank},
       {"arm", "elastic-joint arm on a prescribed path: index 5, no degree of freedom", make_arm},
       {"rlc", "oscillating circuit with a loop of capacitors: index 2", make_rlc},
+      {"km17", "two modes with different unknowns that drive the state to each other: sliding",
+       make_km17},
+      {"evaporator", "evaporator whose overflow opens at a level: sliding or hysteresis",
+       make_evaporator},
+      {"stick_slip", "block on a moving belt: dry friction that sticks and slips", make_stick_slip},
+      {"relays", "two relays that act on each other: sliding on two surfaces", make_relays},
   }};
   return all;
 }

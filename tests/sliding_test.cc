@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "examples/evaporator/evaporator.h"
+#include "examples/km17/km17.h"
+#include "examples/relays/relays.h"
+#include "examples/stick_slip/stick_slip.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
@@ -27,23 +32,6 @@ SimulateOptions tight(double stop) {
   return options;
 }
 
-// KM Example 17 with x1 shared by both modes; x2 is an unknown of mode 1 only.
-HybridSystem make_km17() {
-  HybridSystem system("km17");
-  const Expr x1 = system.variable("x1", {.start = 1.0});
-  const Expr x2 = system.variable("x2", {.start = 1.0});
-  const Expr t = system.time();
-  Mode& first = system.mode("1");
-  first.equations = {der(x1) == -1.0, der(x2) == 0.0};
-  first.guards = {{.name = "down", .value = x1, .to = "2"}};
-  Mode& second = system.mode("2");
-  second.equations = {der(x1) == 1.0 - t * t};
-  second.guards = {{.name = "up", .value = -x1, .to = "1", .set = {{x2, 0.0}}}};
-  system.experiment.start_time = -1.0;
-  system.experiment.stop_time = 2.0;
-  return system;
-}
-
 void expect_km17(const SimulateResult& result, const std::string& x1) {
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
   ASSERT_EQ(result.events.size(), 2U);
@@ -52,7 +40,7 @@ void expect_km17(const SimulateResult& result, const std::string& x1) {
   EXPECT_NEAR(result.events[0].time, 0.0, 1e-8);
   EXPECT_EQ(result.events[1].kind, "sliding-exit");
   EXPECT_NEAR(result.events[1].time, 1.0, 1e-8);
-  EXPECT_EQ(result.events[1].to, "2");
+  EXPECT_EQ(result.events[1].to, "mode 2");
   const std::vector<double> alpha = result.trajectory.column("alpha");
   const std::vector<double> x = result.trajectory.column(x1);
   const std::vector<double> x2 = result.trajectory.column("x2");
@@ -82,12 +70,12 @@ TEST(Sliding, MixesModesThatShareNoUnknownsThroughTheirTransitions) {
   const Expr x2 = system.variable("x2", {.start = 1.0});
   const Expr x12 = system.variable("x1_2");
   const Expr t = system.time();
-  Mode& first = system.mode("1");
+  Mode& first = system.mode("mode 1");
   first.equations = {der(x11) == -1.0, der(x2) == 0.0};
-  first.guards = {{.name = "down", .value = x11, .to = "2", .set = {{x12, x11}}}};
-  Mode& second = system.mode("2");
+  first.guards = {{.name = "down", .value = x11, .to = "mode 2", .set = {{x12, x11}}}};
+  Mode& second = system.mode("mode 2");
   second.equations = {der(x12) == 1.0 - t * t};
-  second.guards = {{.name = "up", .value = -x12, .to = "1", .set = {{x11, x12}, {x2, 0.0}}}};
+  second.guards = {{.name = "up", .value = -x12, .to = "mode 1", .set = {{x11, x12}, {x2, 0.0}}}};
   system.experiment.start_time = -1.0;
   system.experiment.stop_time = 2.0;
   expect_km17(simulate(system, {.tolerance = 1e-10}), "x1_1");
@@ -243,23 +231,6 @@ TEST(Sliding, MixesModesOfHigherIndexThatShareTheirConstraints) {
     EXPECT_NEAR(result.events[i].time, exact[i], 1e-8) << i << result.events[i].kind;
 }
 
-// KM Example 18 with the signs of its switching functions and of the coupling derived from the
-// text: mode 1 is valid below the threshold.
-HybridSystem make_evaporator() {
-  HybridSystem system("evaporator");
-  const Expr p = system.variable("p", {.start = 0.05});
-  const Expr level = system.variable("L", {.start = 0.06});
-  constexpr double kRb = 1.0, kRp = 0.5, kI = 0.5, kC = 15.0, kIn = 0.25, kThreshold = 0.08;
-  Mode& below = system.mode("1");
-  below.equations = {kI * der(p) == -kRp * p, kC * der(level) == -level / kRb + kIn};
-  below.guards = {{.name = "overflows", .value = kThreshold - level, .to = "2"}};
-  Mode& above = system.mode("2");
-  above.equations = {kI * der(p) == -kRp * p + level,
-                     kC * der(level) == -p / kI - level / kRb + kIn};
-  above.guards = {{.name = "clears", .value = level - kThreshold, .to = "1"}};
-  return system;
-}
-
 struct Point {
   double t, p, level;
 };
@@ -354,29 +325,8 @@ TEST(Chattering, EndsTheRunIfAskedTo) {
   EXPECT_NEAR(result.time, evaporator_entry().t, 1e-8);
 }
 
-// With s1 = sign(x), s2 = sign(y): x' = -2 s1 + 0.5 s2 + max(0, 2 (t - 1)), y' = -0.5 s1 - 2 s2.
-HybridSystem make_two_relays(double x0, double y0) {
-  HybridSystem system("two relays");
-  const Expr x = system.variable("x", {.start = x0});
-  const Expr y = system.variable("y", {.start = y0});
-  const auto name = [](double s1, double s2) {
-    return std::string(s1 > 0.0 ? "+" : "-") + (s2 > 0.0 ? "+" : "-");
-  };
-  for (const double s1 : {1.0, -1.0}) {
-    for (const double s2 : {1.0, -1.0}) {
-      Mode& mode = system.mode(name(s1, s2));
-      mode.equations = {der(x) == -2.0 * s1 + 0.5 * s2 + max(0.0, 2.0 * (system.time() - 1.0)),
-                        der(y) == -0.5 * s1 - 2.0 * s2};
-      mode.guards = {{.name = "x", .value = s1 * x, .to = name(-s1, s2)},
-                     {.name = "y", .value = s2 * y, .to = name(s1, -s2)}};
-    }
-  }
-  if (x0 < 0.0 || y0 < 0.0) system.initial_mode = name(x0, y0);
-  return system;
-}
-
 TEST(Sliding, HoldsTwoSurfacesAtOnce) {
-  const SimulateResult result = simulate(make_two_relays(1.0, 0.5), tight(3.0));
+  const SimulateResult result = simulate(make_relays(), tight(3.0));
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
   ASSERT_EQ(result.events.size(), 3U);
   EXPECT_EQ(result.events[0].kind, "sliding-entry");
@@ -400,13 +350,76 @@ TEST(Sliding, HoldsTwoSurfacesAtOnce) {
 
 // From the corner itself no region lets the flow in: it slides on both surfaces at once.
 TEST(Sliding, StartsInACorner) {
-  const SimulateResult result = simulate(make_two_relays(0.0, 0.0), tight(3.0));
+  HybridSystem system = make_relays();
+  system.set("x", 0.0);
+  system.set("y", 0.0);
+  const SimulateResult result = simulate(system, tight(3.0));
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
   EXPECT_NEAR(result.final.at("x"), 0.87890625, 1e-8);
   EXPECT_NEAR(result.final.at("y"), 0.0, 1e-8);
   const std::vector<Event> exits = of_kind(result, "sliding-exit");
   ASSERT_EQ(exits.size(), 1U);
   EXPECT_NEAR(exits[0].time, 2.0625, 1e-8);
+}
+
+// Slipping of the block, slower than the belt, from the moment it breaks loose until it sticks
+// again: classical Runge-Kutta, the last step by bisection.
+struct Slip {
+  double duration, x;
+};
+Slip slip_by_runge_kutta() {
+  using State = std::array<double, 2>;
+  const auto slope = [](const State& s) {
+    return State{s[1], -s[0] + 1.0 / (1.0 + 3.0 * (0.2 - s[1]))};
+  };
+  const auto step = [&](const State& s, double h) {
+    const auto moved = [&](const State& k, double f) {
+      return State{s[0] + f * k[0], s[1] + f * k[1]};
+    };
+    const State a = slope(s);
+    const State b = slope(moved(a, 0.5 * h));
+    const State c = slope(moved(b, 0.5 * h));
+    const State d = slope(moved(c, h));
+    return State{s[0] + h / 6.0 * (a[0] + 2.0 * b[0] + 2.0 * c[0] + d[0]),
+                 s[1] + h / 6.0 * (a[1] + 2.0 * b[1] + 2.0 * c[1] + d[1])};
+  };
+  constexpr double kStep = 1e-4;
+  State s = {1.0, 0.2};
+  double t = 0.0;
+  for (State next = step(s, kStep); t < kStep || next[1] < 0.2; next = step(s, kStep)) {
+    s = next;
+    t += kStep;
+  }
+  const double last = bisect([&](double h) { return step(s, h)[1] - 0.2; }, 0.0, kStep);
+  return {t + last, step(s, last)[0]};
+}
+
+TEST(Sliding, SticksToTheBeltUntilTheSpringWins) {
+  const SimulateResult result = simulate(make_stick_slip(), tight(30.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<Event> entries = of_kind(result, "sliding-entry");
+  const std::vector<Event> exits = of_kind(result, "sliding-exit");
+  ASSERT_GE(entries.size(), 3U);
+  ASSERT_GE(exits.size(), 3U);
+  ASSERT_EQ(result.events.size(), entries.size() + exits.size());
+  const Slip slip = slip_by_runge_kutta();
+  const Trajectory& points = result.trajectory;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto at = static_cast<std::size_t>(
+        std::find(points.time.begin(), points.time.end(), exits[k].time) - points.time.begin());
+    ASSERT_LT(at, points.size());
+    EXPECT_NEAR(points.value(at, points.find("x")), 1.0, 1e-8);
+    EXPECT_EQ(exits[k].to, "slower");
+    if (k == 0) continue;
+    EXPECT_NEAR(entries[k].time - exits[k - 1].time, slip.duration, 1e-8);
+    EXPECT_NEAR(exits[k].time - entries[k].time, (1.0 - slip.x) / 0.2, 1e-7);
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::string& mode = points.mode_names[points.mode[i].index()];
+    if (!mode.starts_with("sliding")) continue;
+    EXPECT_NEAR(points.value(i, points.find("v")), 0.2, 1e-10);
+    EXPECT_NEAR(points.value(i, points.find("F")), points.value(i, points.find("x")), 1e-10);
+  }
 }
 
 }  // namespace
