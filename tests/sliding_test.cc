@@ -13,6 +13,7 @@
 #include "examples/km17/km17.h"
 #include "examples/relays/relays.h"
 #include "examples/stick_slip/stick_slip.h"
+#include "model/build.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
@@ -419,6 +420,82 @@ TEST(Sliding, SticksToTheBeltUntilTheSpringWins) {
     if (!mode.starts_with("sliding")) continue;
     EXPECT_NEAR(points.value(i, points.find("v")), 0.2, 1e-10);
     EXPECT_NEAR(points.value(i, points.find("F")), points.value(i, points.find("x")), 1e-10);
+  }
+}
+
+// sign(x) as text is translated: two relations on one surface, and a third value on it.
+Expr sign_of(FlatModel& model, const Expr& x) {
+  return select(model.relation(x, Strict::kYes), 1.0,
+                select(model.relation(-x, Strict::kYes), -1.0, 0.0));
+}
+
+TEST(FlatSliding, EntersAndLeavesTheRelayWhereTheExactSolutionDoes) {
+  FlatModel model("relay");
+  const Expr x = model.system.variable("x", {.start = 1.0, .fixed = true});
+  model.equations = {Equation(der(x) == -sign_of(model, x) + 1.5 * sin(model.system.time()))};
+  const SimulateResult result = simulate(build(model), tight(20.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  std::vector<double> times;
+  for (const Event& event : result.events)
+    if (event.kind.starts_with("sliding")) times.push_back(event.time);
+  std::vector<double> exact;
+  const std::vector<double> all = relay_events(20.0);
+  // Where it sticks, and where it leaves; crossings are not listed.
+  for (const double t : all)
+    if (std::abs(1.5 * std::sin(t)) < 1.0 + 1e-12) exact.push_back(t);
+  ASSERT_EQ(times.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(times[i], exact[i], 1e-8) << i;
+  EXPECT_LE(result.events.size(), 2 * all.size());
+}
+
+TEST(FlatSliding, HoldsTwoSurfacesAtOnce) {
+  FlatModel model("relays");
+  const Expr x = model.system.variable("x", {.start = 1.0, .fixed = true});
+  const Expr y = model.system.variable("y", {.start = 0.5, .fixed = true});
+  const Expr t = model.system.time();
+  const Expr s1 = sign_of(model, x);
+  const Expr s2 = sign_of(model, y);
+  const Expr late = model.relation(t - 1.0, Strict::kYes);
+  model.equations = {Equation(der(x) == -2.0 * s1 + 0.5 * s2 + select(late, 2.0 * (t - 1.0), 0.0)),
+                     Equation(der(y) == -0.5 * s1 - 2.0 * s2)};
+  const SimulateResult result = simulate(build(model), tight(3.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<Event> entries = of_kind(result, "sliding-entry");
+  ASSERT_GE(entries.size(), 2U);
+  EXPECT_NEAR(entries[0].time, 0.2, 1e-8);
+  EXPECT_NEAR(entries[1].time, 9.0 / 17.0, 1e-8);
+  const std::vector<Event> exits = of_kind(result, "sliding-exit");
+  ASSERT_GE(exits.size(), 1U);
+  EXPECT_NEAR(exits.back().time, 2.0625, 1e-8);
+  const std::vector<double> xs = result.trajectory.column("x");
+  const std::vector<double> ys = result.trajectory.column("y");
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const double time = result.trajectory.time[i];
+    if (time >= 9.0 / 17.0) {
+      EXPECT_NEAR(xs[i], std::pow(std::max(0.0, time - 2.0625), 2), 1e-8) << time;
+      EXPECT_NEAR(ys[i], 0.0, 1e-8) << time;
+    }
+  }
+}
+
+// A Boolean that follows from the relation slides with it; one that remembers does not.
+TEST(FlatSliding, LeavesConditionsWithMemoryAlone) {
+  for (const bool remembers : {false, true}) {
+    FlatModel model("switch");
+    const Expr x = model.system.variable("x", {.start = 0.5, .fixed = true});
+    const Expr on = model.discrete("on");
+    const Expr above = model.relation(x, Strict::kYes);
+    // With memory: a thermostat, on below 0 and off above 1.
+    model.discrete_equations.push_back(
+        {on,
+         remembers ? !above || (model.pre(on) && !model.relation(x - 1.0, Strict::kYes)) : !above,
+         {}});
+    model.equations = {Equation(der(x) == select(on, 1.0, -1.0))};
+    const SimulateResult result = simulate(build(model), tight(4.0));
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    EXPECT_EQ(of_kind(result, "sliding-entry").size(), remembers ? 0U : 1U);
+    // Slides from 0.5 on; or is at 0 at 0.5, at 1 at 1.5, at 0 at 2.5, at 1 at 3.5.
+    EXPECT_NEAR(result.final.at("x"), remembers ? 0.5 : 0.0, 1e-8);
   }
 }
 

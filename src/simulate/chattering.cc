@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "expr/differentiate.h"
+#include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
 #include "simulate/simulation.h"
 
@@ -40,6 +41,7 @@ bool Chattering::answer(const Firing& firing, bool hop_follows_event) {
   const ModeId here = run_.run_->analysed().id;
   const auto slide = slides_.find(here);
   if (slide != slides_.end()) return leave(slide->second, firing, hop_follows_event);
+  if (run_.events_ != nullptr) return cross_flat(firing, hop_follows_event);
   const std::size_t chosen = first_by_priority(run_.run_->mode().guards, firing.guards);
   if (run_.run_->mode().guards[chosen].to.empty()) return false;
   return cross(here, chosen, firing, hop_follows_event);
@@ -87,7 +89,7 @@ bool Chattering::cross(ModeId here, std::size_t chosen, const Firing& firing,
   if (wanted != ChatteringAnswer::kHysteresis) return false;
   if (face.slides()) {
     for (std::size_t s = 0; s < 2; ++s)
-      add_hysteresis(meeting->sides[s].mode, meeting->guards[s][0]);
+      add_hysteresis(meeting->sides[s].mode, meeting->crossings[s][0].guards.front());
   }
   const auto widened = widened_.find(there);
   if (widened == widened_.end()) return false;
@@ -127,6 +129,7 @@ bool Chattering::leave(const SlidingMode& slide, const Firing& firing, bool hop_
     go_to(slide.meeting, face, *states, "sliding-exit", firing, hop_follows_event);
     return true;
   }
+  if (run_.events_ != nullptr) return leave_flat(slide, firing, hop_follows_event);
   const std::size_t chosen = first_by_priority(slide.mode.guards, firing.guards);
   const std::optional<Meeting> meeting = meet_beyond(slide, chosen);
   if (!meeting) return false;
@@ -164,10 +167,10 @@ std::optional<Meeting> Chattering::pair_up(ModeId here, std::size_t guard, ModeI
     const auto known = find_surface(from.guards[guard].value);
     if (known ? known->positive : here < there) {
       meeting.sides = {{there, at.slots}, {here, at.slots}};
-      meeting.guards = {{g}, {guard}};
+      meeting.crossings = {{{to.guards[g].value, {g}}}, {{from.guards[guard].value, {guard}}}};
     } else {
       meeting.sides = {{here, at.slots}, {there, at.slots}};
-      meeting.guards = {{guard}, {g}};
+      meeting.crossings = {{{from.guards[guard].value, {guard}}}, {{to.guards[g].value, {g}}}};
     }
     return meeting;
   }
@@ -190,42 +193,45 @@ std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::si
     return SlidingMode::npos;
   };
   Meeting beyond = near;
-  std::vector<std::size_t> back;
+  std::vector<Crossing> across, back;
   for (std::size_t b = 0; b < near.sides.size(); ++b) {
     if (crossing[b] == SlidingMode::npos) return {};
     const Guard& guard = modes[near.sides[b].mode.index()].guards[crossing[b]];
     if (guard.to.empty() || !guard.set.empty()) return {};
     beyond.sides[b].mode = run_.system_.find_mode(guard.to);
-    back.push_back(guard_between(beyond.sides[b].mode, near.sides[b].mode, guard.value));
+    across.push_back({guard.value, {crossing[b]}});
+    const std::size_t g = guard_between(beyond.sides[b].mode, near.sides[b].mode, guard.value);
+    if (g != SlidingMode::npos)
+      back.push_back({modes[beyond.sides[b].mode.index()].guards[g].value, {g}});
   }
   for (std::size_t b = 0; b < near.sides.size(); ++b) {
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t neighbour = b ^ (std::size_t{1} << i);
-      beyond.guards[b][i] =
-          guard_between(beyond.sides[b].mode, beyond.sides[neighbour].mode,
-                        modes[near.sides[b].mode.index()].guards[near.guards[b][i]].value);
-      if (beyond.guards[b][i] == SlidingMode::npos) return {};
+      const ModeId mode = beyond.sides[b].mode;
+      const std::size_t g =
+          guard_between(mode, beyond.sides[neighbour].mode, near.crossings[b][i].value);
+      if (g == SlidingMode::npos) return {};
+      beyond.crossings[b][i] = {modes[mode.index()].guards[g].value, {g}};
     }
   }
-  if (std::find(back.begin(), back.end(), SlidingMode::npos) != back.end()) return beyond;
+  if (back.size() < near.sides.size()) return beyond;
   if (n == kMaxSurfaces) return {};
 
-  const auto known =
-      find_surface(modes[near.sides.back().mode.index()].guards[crossing.back()].value);
+  const auto known = find_surface(across.back().value);
   const bool near_is_positive =
       known ? known->positive : near.sides.back().mode < beyond.sides.back().mode;
   Meeting both;
   both.surfaces = near.surfaces;
   both.surfaces.push_back(kUnknownSurface);
-  const auto append = [&](const Meeting& half, const std::vector<std::size_t>& across) {
+  const auto append = [&](const Meeting& half, const std::vector<Crossing>& way) {
     for (std::size_t b = 0; b < half.sides.size(); ++b) {
       both.sides.push_back(half.sides[b]);
-      both.guards.push_back(half.guards[b]);
-      both.guards.back().push_back(across[b]);
+      both.crossings.push_back(half.crossings[b]);
+      both.crossings.back().push_back(way[b]);
     }
   };
-  append(near_is_positive ? beyond : near, near_is_positive ? back : crossing);
-  append(near_is_positive ? near : beyond, near_is_positive ? crossing : back);
+  append(near_is_positive ? beyond : near, near_is_positive ? back : across);
+  append(near_is_positive ? near : beyond, near_is_positive ? across : back);
   return both;
 }
 
@@ -248,8 +254,8 @@ std::optional<Chattering::States> Chattering::states_of(const Meeting& meeting,
 
 bool Chattering::on_surface(const Meeting& meeting, const States& states) const {
   for (std::size_t b = 0; b < states.size(); ++b) {
-    for (const std::size_t g : meeting.guards[b]) {
-      const Expr& value = run_.system_.modes()[meeting.sides[b].mode.index()].guards[g].value;
+    for (const Crossing& crossing : meeting.crossings[b]) {
+      const Expr& value = crossing.value;
       const double limit = kOnSurface * size_of(value, states[b]);
       if (!(std::abs(evaluate(value, states[b])) <= limit)) return false;
     }
@@ -281,7 +287,7 @@ std::optional<std::vector<double>> Chattering::rates_of(const Meeting& meeting,
   std::vector<double> rates;
   for (std::size_t b = 0; b < states.size(); ++b) {
     for (std::size_t i = 0; i < meeting.surface_count(); ++i) {
-      const auto rate = rate_of(meeting.sides[b], meeting.guards[b][i], states[b]);
+      const auto rate = rate_of(meeting.sides[b], meeting.crossings[b][i].value, states[b]);
       if (!rate) return {};
       rates.push_back((b >> i & 1U) != 0 ? *rate : -*rate);
     }
@@ -289,10 +295,9 @@ std::optional<std::vector<double>> Chattering::rates_of(const Meeting& meeting,
   return rates;
 }
 
-// d/dt of a guard along the flow of its mode.
-std::optional<double> Chattering::rate_of(const Side& side, std::size_t guard,
+// d/dt of a value along the flow of a side.
+std::optional<double> Chattering::rate_of(const Side& side, const Expr& value,
                                           const SystemState& state) {
-  const Expr value = run_.system_.modes()[side.mode.index()].guards[guard].value;
   const AnalysedMode& mode = run_.modes_[side.mode.index()]->analysed();
   bool integrated = true;
   for (const Expr& leaf : leaves_of(value)) {
@@ -305,15 +310,15 @@ std::optional<double> Chattering::rate_of(const Side& side, std::size_t guard,
   }
   if (integrated) return evaluate(der(value), state);
   // Algebraic unknowns have no slope of their own: the mode together with the rate does.
-  auto found = probes_.find({side.mode, guard});
+  auto found = probes_.find({side.mode, value.node()});
   if (found == probes_.end()) {
     Mode probe = run_.system_.modes()[side.mode.index()];
     probe.guards.clear();
-    probe.name = unused_name(fmt::format("${}.{}", probe.name, guard));
+    probe.name = unused_name(fmt::format("${}.rate", probe.name));
     const Expr rate = run_.system_.variable(probe.name);
     probe.equations.emplace_back("rate of a guard", rate == der(value));
     const Probe made{run_.add_mode(std::move(probe)), rate.node()->variable()};
-    found = probes_.emplace(std::pair(side.mode, guard), made).first;
+    found = probes_.emplace(std::pair(side.mode, value.node()), made).first;
   }
   SystemState probed = state;
   probed.values.resize(run_.system_.variables().size());

@@ -46,11 +46,17 @@ class Chattering {
 
   bool cross(ModeId here, std::size_t guard, const Firing& firing, bool hop_follows_event);
   bool leave(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
+  bool cross_flat(const Firing& firing, bool hop_follows_event);
+  bool leave_flat(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
+  bool may_slide(const Expr& surface);
+  std::optional<std::pair<Meeting, States>> meet_flat(const std::vector<Expr>& surfaces);
+  std::optional<std::size_t> settle_side(const std::vector<Expr>& surfaces, std::size_t side,
+                                         SystemState& state);
   std::optional<Meeting> pair_up(ModeId here, std::size_t guard, ModeId there) const;
   std::optional<Meeting> meet_beyond(const SlidingMode& slide, std::size_t guard);
   std::optional<States> states_of(const Meeting& meeting, const SystemState& carried);
   std::optional<std::vector<double>> rates_of(const Meeting& meeting, const States& states);
-  std::optional<double> rate_of(const Side& side, std::size_t guard, const SystemState& state);
+  std::optional<double> rate_of(const Side& side, const Expr& value, const SystemState& state);
   bool on_surface(const Meeting& meeting, const States& states) const;
   bool agree(const Meeting& meeting, const States& states) const;
   void go_to(const Meeting& meeting, const Face& face, const States& states, const char* tag,
@@ -80,12 +86,15 @@ class Chattering {
     ModeId mode;
     VariableId rate;
   };
-  std::map<std::pair<ModeId, std::size_t>, Probe> probes_;
+  std::map<std::pair<ModeId, const Node*>, Probe> probes_;
   std::optional<Hop> last_;  // ordinary, to tell when two modes send the state to and fro
   // Hysteresis: what is added to guards of a mode, the mode with them, and the way back.
   std::map<ModeId, std::map<std::size_t, double>> widths_;
   std::map<ModeId, ModeId> widened_;
   std::map<ModeId, ModeId> bases_;
+  // Flat models, by value of a surface: the discrete equations that follow from its relations, or
+  // nothing if something remembers them.
+  std::map<const Node*, std::optional<std::vector<std::size_t>>> followers_;
   bool cycle_reported_ = false;
 };
 

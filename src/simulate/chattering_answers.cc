@@ -15,6 +15,7 @@ namespace saltus {
 namespace {
 
 constexpr double kDefaultWidth = 1e-4;  // x nominal
+constexpr double kOnSurface = 1e-9;     // x nominal
 // HM Definition 15: how often a cycle must repeat, and on which fraction of the run.
 constexpr std::size_t kRepetitions = 8;
 constexpr std::size_t kLongestCycle = 4;
@@ -43,9 +44,9 @@ Meeting on_face(const Meeting& meeting, const std::vector<Place>& places) {
   for (std::size_t b = 0; b < meeting.sides.size(); ++b) {
     if (!belongs(b, places)) continue;
     result.sides.push_back(meeting.sides[b]);
-    result.guards.emplace_back();
+    result.crossings.emplace_back();
     for (std::size_t i = 0; i < places.size(); ++i)
-      if (places[i] == Place::kSliding) result.guards.back().push_back(meeting.guards[b][i]);
+      if (places[i] == Place::kSliding) result.crossings.back().push_back(meeting.crossings[b][i]);
   }
   return result;
 }
@@ -62,7 +63,7 @@ std::optional<Chattering::KnownSurface> Chattering::find_surface(const Expr& val
 
 std::size_t Chattering::make_surface(const Meeting& meeting, std::size_t surface) {
   const Mode& positive = run_.system_.modes()[meeting.sides.back().mode.index()];
-  const Expr& value = positive.guards[meeting.guards.back()[surface]].value;
+  const Expr& value = meeting.crossings.back()[surface].value;
   if (const auto known = find_surface(value)) return known->index;
   const std::string number = surfaces_.empty() ? "" : std::to_string(surfaces_.size() + 1);
   const std::string side =
@@ -91,12 +92,12 @@ std::string Chattering::unused_name(const std::string& name) const {
 std::vector<VariableId> Chattering::tied_variables(const Meeting& meeting,
                                                    const States& states) const {
   std::vector<VariableId> tied;
-  if (meeting.surface_count() != 1) return tied;
+  if (meeting.surface_count() != 1 || meeting.crossings[0][0].guards.empty()) return tied;
   const auto& modes = run_.system_.modes();
   const auto own = unknowns_of(run_.system_, modes[meeting.sides[0].mode.index()]);
   const auto positive = unknowns_of(run_.system_, modes[meeting.sides[1].mode.index()]);
   const Mode& negative_mode = modes[meeting.sides[0].mode.index()];
-  for (const Assignment& a : negative_mode.guards[meeting.guards[0][0]].set) {
+  for (const Assignment& a : negative_mode.guards[meeting.crossings[0][0].guards.front()].set) {
     const VariableId id = a.variable.node()->variable();
     if (is_constant_in_mode(a.value) || std::binary_search(own.begin(), own.end(), id) ||
         !std::binary_search(positive.begin(), positive.end(), id))
@@ -179,6 +180,7 @@ void Chattering::go_to(const Meeting& meeting, const Face& face, const States& s
   for (std::size_t i = 0, k = 0; i < face.places.size(); ++i)
     if (face.places[i] == Place::kSliding)
       state.values[surfaces_[slide->meeting.surfaces[k++]].weight.node()->index] = face.weights[i];
+  state.slots = on.sides.front().slots;
   run_.left_ = state;
   hop(slide->id, std::move(event), hop_follows_event);
 }
@@ -192,6 +194,16 @@ void Chattering::hop(ModeId to, Event event, bool hop_follows_event) {
     return;
   }
   run_.recorder_->store(run_.time_, to, run_.state_);
+  const auto flat = std::ranges::find(run_.flat_modes_, to);
+  if (flat != run_.flat_modes_.end())
+    run_.flat_mode_ = static_cast<std::size_t>(flat - run_.flat_modes_.begin());
+  // Onto the surface from where the switch was located is no jump.
+  for (std::size_t i = 0; i < run_.state_.values.size(); ++i) {
+    double& before = run_.left_.values[i];
+    const double size = std::max(std::abs(before), run_.system_.variables()[i].nominal);
+    if (std::abs(run_.state_.values[i] - before) <= kOnSurface * size)
+      before = run_.state_.values[i];
+  }
   note_changes(run_.system_, run_.run_->analysed(), run_.left_, run_.state_, event);
   if (hop_follows_event) mark_instantaneous(run_.result_.events.back());
   classify(event);

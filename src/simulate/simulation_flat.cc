@@ -67,10 +67,13 @@ void Simulation::settle_flat(const Firing& first) {
                        run_->mode().guards[firing->guards.front()].name));
       return;
     }
-    if (!take_flat_event(*firing, hop_follows_event)) return;
+    if (!chattering_.answer(*firing, hop_follows_event))
+      take_flat_event(*firing, hop_follows_event);
+    if (stopped_) return;
     firing =
         &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
   }
+  chattering_.flag_cycles();
 }
 
 // One event iteration: both sides are stored, and one event is logged.

@@ -53,7 +53,7 @@ class Builder {
     for (const Expr& h : constraints_) add("constraint of both sides", h == 0.0);
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       const std::size_t positive = sides().size() - 1;
-      add("surface", forms_[positive].rewrite(guard(positive, i).value) == 0.0);
+      add("surface", forms_[positive].rewrite(crossing(positive, i).value) == 0.0);
     }
     add_guards();
     return std::move(result_);
@@ -62,8 +62,8 @@ class Builder {
  private:
   const std::vector<Side>& sides() const { return result_.meeting.sides; }
   const Mode& mode(std::size_t s) const { return system_.modes()[sides()[s].mode.index()]; }
-  const Guard& guard(std::size_t s, std::size_t surface) const {
-    return mode(s).guards[result_.meeting.guards[s][surface]];
+  const Crossing& crossing(std::size_t s, std::size_t surface) const {
+    return result_.meeting.crossings[s][surface];
   }
   void add(std::string name, Equality equality) {
     result_.mode.equations.emplace_back(std::move(name), equality);
@@ -198,8 +198,8 @@ class Builder {
   // The value that crossing from side s gives to a variable that is none of its own unknowns, if it
   // depends on them (KM's T).
   std::optional<Expr> carried_over(std::size_t s, VariableId v) const {
-    if (weights_.size() != 1) return {};
-    for (const Assignment& a : guard(s, 0).set)
+    if (weights_.size() != 1 || crossing(s, 0).guards.empty()) return {};
+    for (const Assignment& a : mode(s).guards[crossing(s, 0).guards.front()].set)
       if (a.variable.node()->variable() == v && !is_constant_in_mode(a.value)) return a.value;
     return {};
   }
@@ -268,9 +268,11 @@ class Builder {
       result_.roles.push_back({.exit = SlidingMode::Exit::kPositive, .surface = i});
     }
     for (std::size_t s = 0; s < sides().size(); ++s) {
-      const std::vector<std::size_t>& crossing = result_.meeting.guards[s];
+      std::set<std::size_t> crossings;
+      for (const Crossing& c : result_.meeting.crossings[s])
+        crossings.insert(c.guards.begin(), c.guards.end());
       for (std::size_t g = 0; g < mode(s).guards.size(); ++g)
-        if (std::find(crossing.begin(), crossing.end(), g) == crossing.end()) add_other(s, g);
+        if (!crossings.contains(g)) add_other(s, g);
     }
   }
 

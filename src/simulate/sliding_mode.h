@@ -16,11 +16,17 @@ struct Side {
   std::vector<double> slots{};
 };
 
-// Sides that meet at n surfaces, 2^n of them numbered by bits (face.h), and for each side and
-// surface the guard of its mode that leads across.
+// How a side sees a surface: a value that is positive in the side, and the guards of its mode that
+// watch it. The first is the one whose transition leads across.
+struct Crossing {
+  Expr value;
+  std::vector<std::size_t> guards{};
+};
+
+// Sides that meet at n surfaces, 2^n of them numbered by bits (face.h).
 struct Meeting {
   std::vector<Side> sides;
-  std::vector<std::vector<std::size_t>> guards;  // [side][surface]
+  std::vector<std::vector<Crossing>> crossings;  // [side][surface]
   std::vector<std::size_t> surfaces;             // which ones, for the owner
 
   std::size_t surface_count() const { return surfaces.size(); }

@@ -1,0 +1,245 @@
+// Chattering in flat models: a side is what the event iteration would settle on if the relations of
+// the surface had the values they have on that side.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "expr/differentiate.h"
+#include "simulate/chattering.h"
+#include "simulate/event_iteration.h"
+#include "simulate/simulation.h"
+
+namespace saltus {
+namespace {
+
+constexpr double kOutside = 1e-9;  // of a relation's size
+constexpr int kMostRounds = 20;
+
+bool reads(const Expr& e, const std::unordered_set<const Node*>& slots) {
+  const std::vector<Expr> leaves = leaves_of(e);
+  return std::any_of(leaves.begin(), leaves.end(),
+                     [&](const Expr& leaf) { return slots.contains(leaf.node()); });
+}
+
+double& slot_in(SystemState& state, const Expr& slot) {
+  return state.slots[slot.node()->slot().index()];
+}
+
+// +1 or -1: the relation's value is the surface's, or its negative; 0: it is another surface.
+int orientation(const Relation& relation, const Expr& surface) {
+  if (relation.value.same_as(surface)) return 1;
+  return relation.value.same_as(-surface) ? -1 : 0;
+}
+
+}  // namespace
+
+// A relation of a flat model has fired in an ordinary mode.
+bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
+  const FlatModel& model = run_.system_.flat()->reduced;
+  for (const std::size_t g : firing.guards) {
+    const std::size_t source = run_.events_->mode(run_.flat_mode_).sources[g];
+    if (source >= model.relations.size() || !may_slide(model.relations[source].value)) continue;
+    const auto found = meet_flat({model.relations[source].value});
+    if (!found || !on_surface(found->first, found->second) || !agree(found->first, found->second))
+      continue;
+    const auto rates = rates_of(found->first, found->second);
+    if (!rates) continue;
+    Face face = choose_face(1, *rates);
+    // A flow that is tangential now, yet has left the surface to the wrong side.
+    if (!face.slides() && run_.run_->watch().left_band(g) && (*rates)[0] >= 0.0 &&
+        (*rates)[1] <= 0.0)
+      face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
+    if (!face.slides()) continue;
+    if (run_.options_.chattering != ChatteringAnswer::kFilippov) {
+      run_.stop(StopReason::kChattering,
+                fmt::format("chattering {}: '{}' changes to and fro; sliding (filippov) goes on, "
+                            "hysteresis is for modes written in C++ only",
+                            run_.place(), model.relations[source].text));
+      return true;
+    }
+    go_to(found->first, face, found->second, "sliding-entry", firing, hop_follows_event);
+    return true;
+  }
+  return false;
+}
+
+// Something else than a weight has fired while a flat model slides: another surface is reached, or
+// an ordinary event happens, for which the side of more weight stands.
+bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
+                            bool hop_follows_event) {
+  const FlatModel& model = run_.system_.flat()->reduced;
+  const auto flat_index = [&](ModeId id) {
+    return static_cast<std::size_t>(std::ranges::find(run_.flat_modes_, id) -
+                                    run_.flat_modes_.begin());
+  };
+  std::vector<Expr> surfaces;
+  std::size_t heavy = 0;
+  for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
+    const Surface& surface = surfaces_[slide.meeting.surfaces[i]];
+    surfaces.push_back(surface.value);
+    if (run_.state_.values[surface.weight.node()->index] >= 0.5) heavy |= std::size_t{1} << i;
+  }
+  const SlidingMode::Role& role = slide.roles[firing.guards.front()];
+  std::size_t side = heavy;
+  while (role.guards[side] == SlidingMode::npos) side = (side + 1) % slide.meeting.sides.size();
+  const std::size_t guard = role.guards[side];
+  const std::size_t source =
+      run_.events_->mode(flat_index(slide.meeting.sides[side].mode)).sources[guard];
+  if (source < model.relations.size() && surfaces.size() < kMaxSurfaces &&
+      may_slide(model.relations[source].value)) {
+    surfaces.push_back(model.relations[source].value);
+    const auto found = meet_flat(surfaces);
+    if (found && on_surface(found->first, found->second)) {
+      const auto rates = rates_of(found->first, found->second);
+      const Face face = rates ? choose_face(surfaces.size(), *rates) : Face{};
+      if (face.found) {
+        const auto count = static_cast<std::size_t>(
+            std::count(face.places.begin(), face.places.end(), Place::kSliding));
+        go_to(found->first, face, found->second,
+              count < slide.meeting.surface_count() ? "sliding-exit" : "sliding-entry", firing,
+              hop_follows_event);
+        return true;
+      }
+    }
+  }
+  Face out{true, {}, {}};
+  for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
+    const bool positive = (side >> i & 1U) != 0;
+    out.places.push_back(positive ? Place::kPositive : Place::kNegative);
+    out.weights.push_back(positive ? 1.0 : 0.0);
+  }
+  const Firing at_side{{guard}, firing.time, firing.at_step_start, firing.is_time_event, {}};
+  const auto states = states_of(slide.meeting, run_.state_);
+  if (!states) return false;
+  go_to(slide.meeting, out, *states, "sliding-exit", firing, hop_follows_event);
+  if (run_.stopped_) return true;
+  run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
+                           run_.run_->integrator().dx().data());
+  run_.take_flat_event(at_side, true);
+  return true;
+}
+
+// Whether nothing that remembers reads the relations of this surface: no pre(), no reinit, no end
+// of the run. Lists the discrete equations that follow from them.
+bool Chattering::may_slide(const Expr& surface) {
+  const auto [place, is_new] = followers_.try_emplace(surface.node());
+  std::optional<std::vector<std::size_t>>& followers = place->second;
+  if (!is_new) return followers.has_value();
+  const FlatModel& model = run_.system_.flat()->reduced;
+  std::unordered_set<const Node*> reached;
+  std::unordered_set<const Node*> pres;
+  std::unordered_set<const Node*> reached_pres;
+  for (const DiscreteVariable& v : model.discretes) pres.insert(v.pre.node());
+  for (const Relation& r : model.relations)
+    if (orientation(r, surface) != 0) reached.insert(r.slot.node());
+  std::vector<std::size_t> equations;
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (std::size_t k = 0; k < model.discrete_equations.size(); ++k) {
+      const DiscreteEquation& e = model.discrete_equations[k];
+      if (!reads(e.value, reached) || std::ranges::find(equations, k) != equations.end()) continue;
+      if (reads(e.value, pres)) return false;
+      equations.push_back(k);
+      reached.insert(e.target.node());
+      grows = true;
+    }
+  }
+  for (const DiscreteVariable& v : model.discretes)
+    if (reached.contains(v.symbol.node())) reached_pres.insert(v.pre.node());
+  for (const Reinit& r : model.reinits)
+    if (reads(r.condition, reached) || reads(r.condition, reached_pres)) return false;
+  for (const Termination& t : model.terminations)
+    if (reads(t.condition, reached) || reads(t.condition, reached_pres)) return false;
+  for (const DiscreteEquation& e : model.discrete_equations)
+    if (reads(e.value, reached_pres)) return false;
+  for (const Equation& e : run_.events_->mode(run_.flat_mode_).mode.equations)
+    if (reads(e.residual(), reached_pres)) return false;
+  followers = std::move(equations);
+  return true;
+}
+
+// The sides that meet at surfaces given by values of relations, each settled by itself.
+std::optional<std::pair<Meeting, Chattering::States>> Chattering::meet_flat(
+    const std::vector<Expr>& surfaces) {
+  std::pair<Meeting, States> result;
+  result.first.surfaces.assign(surfaces.size(), static_cast<std::size_t>(-1));
+  for (std::size_t b = 0; b < std::size_t{1} << surfaces.size(); ++b) {
+    SystemState state = run_.state_;
+    const std::optional<std::size_t> mode = settle_side(surfaces, b, state);
+    if (!mode) return {};
+    result.first.sides.push_back({run_.flat_mode(*mode), state.slots});
+    result.first.crossings.emplace_back();
+    const FlatModel& model = run_.system_.flat()->reduced;
+    const std::vector<std::size_t>& sources = run_.events_->mode(*mode).sources;
+    for (std::size_t i = 0; i < surfaces.size(); ++i) {
+      Crossing crossing{(b >> i & 1U) != 0 ? surfaces[i] : -surfaces[i]};
+      for (std::size_t g = 0; g < sources.size(); ++g)
+        if (sources[g] < model.relations.size() &&
+            orientation(model.relations[sources[g]], surfaces[i]) != 0)
+          crossing.guards.push_back(g);
+      result.first.crossings.back().push_back(std::move(crossing));
+    }
+    result.second.push_back(std::move(state));
+  }
+  return result;
+}
+
+// The state of one side: relations of the surfaces are given, discrete values and the other
+// relations follow. Returns the mode.
+std::optional<std::size_t> Chattering::settle_side(const std::vector<Expr>& surfaces,
+                                                   std::size_t side, SystemState& state) {
+  const FlatModel& model = run_.system_.flat()->reduced;
+  const auto on_any = [&](const Relation& r) {
+    return std::ranges::any_of(surfaces, [&](const Expr& s) { return orientation(r, s) != 0; });
+  };
+  for (const Relation& r : model.relations)
+    for (std::size_t i = 0; i < surfaces.size(); ++i)
+      if (const int sign = orientation(r, surfaces[i]); sign != 0)
+        slot_in(state, r.slot) = ((side >> i & 1U) != 0) == (sign > 0) ? 1.0 : 0.0;
+  std::vector<double> parameters;
+  for (const Parameter& p : run_.system_.parameters()) parameters.push_back(p.value);
+  for (int round = 0; round < kMostRounds; ++round) {
+    for (std::size_t pass = 0; pass < model.discrete_equations.size(); ++pass) {
+      bool changed = false;
+      for (const Expr& surface : surfaces) {
+        for (const std::size_t k : *followers_.at(surface.node())) {
+          const DiscreteEquation& e = model.discrete_equations[k];
+          const double value = evaluate(e.value, state);
+          changed = changed || slot_in(state, e.target) != value;
+          slot_in(state, e.target) = value;
+          slot_in(state, model.pre(e.target)) = value;
+        }
+      }
+      if (!changed) break;
+    }
+    SystemState solved = state;
+    solved.values = run_.state_.values;
+    std::size_t mode = 0;
+    try {
+      mode = run_.events_->modes().find(parameters, solved.slots);
+      ModeRun* run = run_.visit_flat(mode);
+      if (run == nullptr || !run->make_consistent(run_.time_, solved).ok()) return {};
+    } catch (const Error&) {
+      return {};
+    }
+    const FlatMode& flat = run_.events_->mode(mode);
+    bool settled = true;
+    for (std::size_t g = 0; g < flat.sources.size(); ++g) {
+      if (flat.sources[g] >= model.relations.size()) continue;
+      const Relation& r = model.relations[flat.sources[g]];
+      const Expr& value = flat.mode.guards[g].value;
+      if (on_any(r) || evaluate(value, solved) >= -kOutside * size_of(value, solved)) continue;
+      slot_in(state, r.slot) = 1.0 - slot_in(state, r.slot);
+      settled = false;
+    }
+    if (!settled) continue;
+    state = std::move(solved);
+    return mode;
+  }
+  return {};
+}
+
+}  // namespace saltus
