@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -234,6 +235,12 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
   analysed->mode = &mode;
   analysed->unknowns = unknowns_of(system, mode);
   analysed->written = write_out(system, mode, analysed->unknowns);
+  if (analysed->unknowns.empty()) {
+    std::vector<std::size_t> all(mode.equations.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    throw Error(fmt::format("{} in mode '{}': no unknown is left for these equations: {}",
+                            system.name(), mode.name, equation_list(mode, all)));
+  }
   std::vector<double> x, dx, parameters, held;
   for (const VariableId v : analysed->unknowns) {
     x.push_back(near.values[v.index()]);
@@ -287,6 +294,7 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
   RankReport report;
   const Pattern& pattern = dae.pattern();
   const std::size_t n = dae.unknown_count();
+  if (n == 0) return report;
   const auto nonzeros = static_cast<std::size_t>(pattern.nonzeros());
   if (n > kLargestDenseRank) {
     for (std::size_t j = 0; j < n; ++j) report.values.d += dae.is_differential(j) ? 1 : 0;
