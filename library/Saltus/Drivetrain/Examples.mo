@@ -169,6 +169,17 @@ package Examples "One small model for each class, with a solution that can be wr
     annotation(experiment(StopTime = 3, Tolerance = 1e-8));
   end Rattle;
 
+  model Reversal "Backlash: contact, release and the way to the other end"
+    Torque drive;
+    Backlash backlash(b = 1, e = 0, J_a = 1, J_b = 1, flange_a(phi(start = 0, fixed = true)),
+      flange_b(phi(start = 0, fixed = true)), w_a(fixed = true), w_b(fixed = true));
+  equation
+    drive.tau = if time < 2 then 1 else -1;
+    connect(drive.flange, backlash.flange_b);
+    backlash.flange_a.tau = 0;
+    annotation(experiment(StopTime = 3, Tolerance = 1e-8));
+  end Reversal;
+
   model RunUp "Engine at full throttle on a linear piece of its map"
     Engine engine(J = 0.5, speed = {0, 100, 200}, full = {100, 50, 0}, drag = {0, 0, 0},
       w(fixed = true), flange(phi(start = 0, fixed = true)));

@@ -6,10 +6,12 @@ equation
   phi_rel = flange_b.phi - flange_a.phi;
   flange_b.tau = tau;
   flange_a.tau = -tau;
-  locked = if pre(locked) then not tau > 0 else w_rel < 0;
+  locked = if pre(locked) then not s > 0 else w_rel < 0;
   if locked then
+    s = tau;
     w_rel = 0;
   else
+    s = if pre(locked) then J_unit*der(w_rel) else 0;
     tau = 0;
   end if;
   annotation(Documentation(info = "<html>

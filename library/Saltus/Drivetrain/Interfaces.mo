@@ -34,10 +34,12 @@ package Interfaces "Connectors and what components have in common"
   end Compliant;
 
   partial model Slipping "Slip and torque of an element that can lock"
+    constant Types.Inertia J_unit = 1 "Makes a torque of an acceleration";
     parameter Boolean startLocked = false "= true: locked at the start; the speeds must agree";
     Types.Angle phi_rel(start = 0) "Relative angle";
     Types.AngularVelocity w_rel(start = 0) "Slip";
     Types.Torque tau "Torque against the slip";
+    Types.Torque s "Along the torque while locked and the acceleration when slip begins";
     Boolean locked "No slip: w_rel = 0 is an equation";
   equation
     w_rel = der(phi_rel);
@@ -60,7 +62,7 @@ package Interfaces "Connectors and what components have in common"
     mode = if pressure <= 0 then 2
            elseif pre(mode) == 2 or initial() and not startLocked then (if w_rel < 0 then -1 else 1)
            elseif pre(mode) == 0 then
-             (if tau > peak*capacity then 1 elseif tau < -peak*capacity then -1 else 0)
+             (if s > peak*capacity then 1 elseif s < -peak*capacity then -1 else 0)
            elseif pre(mode) == 1 then (if w_rel < 0 then 0 else 1)
            else (if w_rel > 0 then 0 else -1);
     locked = mode == 0;
@@ -68,6 +70,7 @@ package Interfaces "Connectors and what components have in common"
       phi_lock = pre(phi_rel);
     end when;
     if locked then
+      s = tau;
       if level == Types.LockingLevel.position then
         phi_rel = phi_lock;
       elseif level == Types.LockingLevel.velocity then
@@ -76,6 +79,7 @@ package Interfaces "Connectors and what components have in common"
         der(w_rel) = 0;
       end if;
     else
+      s = if pre(mode) == 0 then mode*peak*capacity + J_unit*der(w_rel) else 0;
       if law == Types.FrictionLaw.coulomb then
         tau = if mode == 2 then 0 else mode*capacity;
       elseif law == Types.FrictionLaw.viscous then
@@ -95,6 +99,9 @@ smooth   tau = c (2 th w_rel/(1 + (th w_rel)^2) + 2/pi atan(th w_rel))
 <code>der(w_rel) = 0</code> holds and tau is what that needs. It stays locked while
 |tau| &le; peak c. When the slip crosses zero the element locks; if the torque needed then is beyond the
 capacity it goes on, or back, in the direction of that torque, at the same instant.</p>
+<p>The torque while slipping does not tell whether the element had to let go, so the decision looks at
+s: the torque while locked; the capacity plus the acceleration of the slip at the instant where slip
+begins. s is beyond the capacity in both or in neither.</p>
 </html>"));
   end Friction;
 end Interfaces;

@@ -9,10 +9,12 @@ equation
   phi_rel = flange_b.phi - flange_a.phi;
   flange_b.tau = tau;
   flange_a.tau = -tau;
-  locked = if pre(locked) then not tau > peak*c_f*pressure else w_rel < 0;
+  locked = if pre(locked) then not s > peak*c_f*pressure else w_rel < 0;
   if locked then
+    s = tau;
     w_rel = 0;
   else
+    s = if pre(locked) then peak*c_f*pressure + J_unit*der(w_rel) else 0;
     tau = c_f*pressure;
   end if;
   annotation(Documentation(info = "<html>

@@ -21,8 +21,8 @@ package Types "Quantities and choices"
       viscous "proportional to the slip",
       smooth "nearly constant, smooth at zero slip") "Torque of a slipping element";
   annotation(Documentation(info = "<html>
-<p>Choosing a level decides the index of the locked mode: 3 for positions, 2 for velocities, 1 for
-accelerations. The motion is the same; positions do not drift with the first, velocities do not
-with the second.</p>
+<p>The level decides which equation a locked element keeps. The motion is the same; with the first the
+angle does not drift, with the second the speed does not, and with both the structure of the system
+changes when the element locks; with the third it does not.</p>
 </html>"));
 end Types;
