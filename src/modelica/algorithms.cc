@@ -1,0 +1,111 @@
+// Algorithm sections of models: run once with symbols; what comes out is one equation for each
+// variable assigned.
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "expr/differentiate.h"
+#include "modelica/flattener.h"
+#include "modelica/operators.h"
+#include "modelica/statements.h"
+
+namespace saltus {
+namespace {
+
+void collect_targets(const std::vector<Statement>& statements,
+                     std::vector<const ComponentReference*>& out) {
+  for (const Statement& s : statements) {
+    if (const auto* a = s.as<AssignStatement>()) out.push_back(&a->target);
+    if (const auto* m = s.as<MultipleAssignStatement>())
+      for (const ExpressionPtr& t : m->targets)
+        if (t != nullptr) out.push_back(t->as<ComponentReference>());
+    if (const auto* i = s.as<IfStatement>())
+      for (const auto& b : i->branches) collect_targets(b.body, out);
+    if (const auto* f = s.as<ForStatement>()) collect_targets(f->body, out);
+    if (const auto* w = s.as<WhileStatement>()) collect_targets(w->body, out);
+    if (const auto* w = s.as<WhenStatement>())
+      for (const auto& b : w->branches) collect_targets(b.body, out);
+  }
+}
+
+// Calls visit(before, after, declared) for each number of a value and its parts.
+template <class Visit>
+void for_each_number(const Value& declared, const Value& before, const Value& after,
+                     Visit&& visit) {
+  for (std::size_t i = 0; i < declared.numbers.size() && i < after.numbers.size(); ++i)
+    visit(declared.numbers[i], before.numbers[i], after.numbers[i], declared.count() > 1);
+  for (std::size_t r = 0; r < declared.records.size() && r < after.records.size(); ++r)
+    for (std::size_t f = 0; f < declared.records[r].fields.size(); ++f)
+      for_each_number(declared.records[r].fields[f].second, before.records[r].fields[f].second,
+                      after.records[r].fields[f].second, visit);
+}
+
+}  // namespace
+
+void Flattener::flatten_algorithm(const std::vector<Statement>& statements, const Scope& scope,
+                                  bool initial) {
+  if (statements.empty()) return;
+  std::vector<const ComponentReference*> targets;
+  collect_targets(statements, targets);
+  Frame frame;
+  frame.scope = {scope.instance, scope.lexical, &frame.locals};
+  std::vector<Value> declared;
+  std::vector<std::string> names;
+  // A variable starts with the value it had: pre(x), or for continuous ones the start value, which
+  // is put in at the end so that what was never assigned can be told apart.
+  const std::function<void(Value&)> to_before = [&](Value& value) {
+    for (Expr& e : value.numbers) {
+      const auto slot = pre_slots_.find(e.node());
+      if (slot != pre_slots_.end() && e.node() != nullptr) e = slot->second;
+    }
+    for (Record& r : value.records)
+      for (auto& entry : r.fields) to_before(entry.second);
+  };
+  for (const ComponentReference* target : targets) {
+    const std::string& name = target->parts.front().name;
+    if (frame.locals.find(name) != nullptr) continue;
+    const Found found = lookup(name, scope);
+    if (found.instance == nullptr) unknown_name(name, target->text(), scope, target->parts[0].place);
+    Value value = instance_value(*found.instance);
+    names.push_back(found.instance->path);
+    declared.push_back(value);
+    to_before(value);
+    frame.locals.values.emplace_back(name, std::move(value));
+  }
+  frame.locals.shadows = frame.locals.values.size();
+  const std::vector<std::pair<std::string, Value>> before = frame.locals.values;
+  execute(statements, frame);
+  const Place& place = statements.front().place;
+  for (std::size_t k = 0; k < declared.size(); ++k)
+    for_each_number(
+        declared[k], before[k].second, frame.locals.values[k].second,
+        [&](const Expr& symbol, const Expr& was, Expr now, bool in_array) {
+          if (now.same_as(was) && (in_array || !is_discrete_symbol(symbol))) return;
+          if (is_discrete_symbol(symbol)) {
+            if (initial) {
+              flat_.initial_discrete.push_back({symbol, now, place.location()});
+              return;
+            }
+            if (!when_assigned_.insert(symbol.node()).second)
+              throw Error(fmt::format("'{}' is assigned in more than one algorithm or when",
+                                      to_string(symbol)),
+                          place.location());
+            flat_.discrete_equations.push_back({symbol, now, place.location()});
+            return;
+          }
+          if (!symbol.is_variable())
+            throw Error(fmt::format("'{}' is assigned although it is a parameter", names[k]),
+                        place.location());
+          const Expr start = flat_.system.variable(symbol.node()->variable()).start;
+          now = substitute(now, std::span(&symbol, 1), std::span(&start, 1));
+          Equation e(fmt::format("algorithm of {}: {}",
+                                 scope.instance->path.empty() ? flat_.system.name()
+                                                              : scope.instance->path,
+                                 to_string(symbol)),
+                     symbol == now);
+          e.where = place.location();
+          (initial ? flat_.initial_equations : flat_.equations).emplace_back(std::move(e));
+        });
+}
+
+}  // namespace saltus

@@ -1,0 +1,407 @@
+// Functions and operators that the language itself provides.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "expr/differentiate.h"
+#include "modelica/flattener.h"
+#include "modelica/operators.h"
+
+namespace saltus {
+namespace {
+
+using Unary = Expr (*)(const Expr&);
+
+const std::unordered_map<std::string, Unary>& elementary() {
+  static const std::unordered_map<std::string, Unary> map = {
+      {"sin", sin},   {"cos", cos},   {"tan", tan},   {"asin", asin}, {"acos", acos},
+      {"atan", atan}, {"sinh", sinh}, {"cosh", cosh}, {"tanh", tanh}, {"exp", exp},
+      {"log", log},   {"log10", log10}, {"sqrt", sqrt}};
+  return map;
+}
+
+void need_count(const CallExpression& e, const std::string& name, std::size_t least,
+                std::size_t most, const Place& place) {
+  const std::size_t given = e.arguments.size() + e.named.size();
+  if (given < least || given > most)
+    throw Error(fmt::format("{}() takes {} argument{}, not {}", name,
+                            least == most ? fmt::format("{}", least)
+                                          : fmt::format("{} to {}", least, most),
+                            most == 1 ? "" : "s", given),
+                place.location());
+}
+
+}  // namespace
+
+std::optional<Value> Flattener::call_builtin(const std::string& name, const Expression& expression,
+                                             const CallExpression& e, const Scope& scope) {
+  const Place& place = expression.place;
+  const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
+  const auto number_argument = [&](std::size_t k) {
+    Value value = argument(k);
+    if (!is_numeric(value.type))
+      throw Error(fmt::format("{}() needs numbers, not {}", name, spelling(value.type)),
+                  e.arguments[k]->place.location());
+    return value;
+  };
+  const auto found = elementary().find(name);
+  if (found != elementary().end()) {
+    need_count(e, name, 1, 1, place);
+    return map_numbers(number_argument(0), BasicType::kReal, found->second);
+  }
+  if (name == "abs" || name == "sign") {
+    need_count(e, name, 1, 1, place);
+    const Value a = number_argument(0);
+    const bool is_abs = name == "abs";
+    return map_numbers(a, is_abs ? a.type : BasicType::kInteger, [&](const Expr& x) -> Expr {
+      if (no_event_ > 0 || !varies_continuously(x)) return is_abs ? abs(x) : sign(x);
+      if (is_abs) return select(make_relation(x, Strict::kNo, expression), x, -x);
+      return select(make_relation(x, Strict::kYes, expression), 1.0,
+                    select(make_relation(-x, Strict::kYes, expression), -1.0, 0.0));
+    });
+  }
+  if (name == "atan2") {
+    need_count(e, name, 2, 2, place);
+    const Value a = number_argument(0);
+    const Value b = number_argument(1);
+    if (!a.is_scalar() || !b.is_scalar()) refuse("atan2 of arrays", place);
+    return Value::real(atan2(a.number(), b.number()));
+  }
+  if (name == "noEvent" || name == "pure") {
+    need_count(e, name, 1, 1, place);
+    ++no_event_;
+    Value value = argument(0);
+    --no_event_;
+    return value;
+  }
+  if (name == "smooth") {
+    need_count(e, name, 2, 2, place);
+    return argument(1);
+  }
+  if (name == "homotopy") {
+    need_count(e, name, 1, 2, place);
+    if (!e.arguments.empty()) return argument(0);
+    for (const NamedArgument& named : e.named)
+      if (named.name == "actual") return evaluate(*named.value, scope);
+    throw Error("homotopy() without 'actual'", place.location());
+  }
+  if (name == "delay" || name == "spatialDistribution" || name == "inStream" ||
+      name == "actualStream" || name == "ticksInState")
+    refuse(name + "()", place);
+  if (name == "semiLinear") {
+    need_count(e, name, 3, 3, place);
+    const Expr x = number_argument(0).number();
+    return Value::real(select(make_relation(x, Strict::kNo, expression),
+                              x * number_argument(1).number(), x * number_argument(2).number()));
+  }
+  if (std::optional<Value> value = call_event_builtin(name, expression, e, scope)) return value;
+  if (std::optional<Value> value = call_text_builtin(name, expression, e, scope)) return value;
+  return call_array_builtin(name, expression, e, scope);
+}
+
+// An Integer that follows floor(value): a hidden discrete variable changed where value passes one
+// of its bounds.
+Expr Flattener::rounded(const Expr& value, const Expression& expression) {
+  if (no_event_ > 0 || !varies_continuously(value)) return floor(value);
+  const Expr k = flat_.discrete(fmt::format("$floor{}", ++rounded_),
+                                {.type = DiscreteType::kInteger, .where = expression.place.location()});
+  const Expr before = flat_.discretes.back().pre;
+  pre_slots_[k.node()] = before;
+  discrete_numbers_[k.node()] = flat_.discretes.size() - 1;
+  const Expr above = flat_.relation(value - before, Strict::kNo, to_text(expression),
+                                    expression.place.location());
+  const Expr below = flat_.relation(before + 1.0 - value, Strict::kYes, to_text(expression),
+                                    expression.place.location());
+  const Expr next = select(below, select(above, before, min(before - 1.0, floor(value))),
+                           max(before + 1.0, floor(value)));
+  flat_.discrete_equations.push_back(
+      {k, select(flat_.initial(), floor(value), next), expression.place.location()});
+  return k;
+}
+
+Value Flattener::pre_of(const Value& value, const Place& place) {
+  return map_numbers(value, value.type, [&](const Expr& x) -> Expr {
+    if (x.is_number() || x.is_parameter()) return x;
+    const auto slot = pre_slots_.find(x.node());
+    if (slot != pre_slots_.end()) return slot->second;
+    // The left limit of a variable that does not jump is the variable; reinit reads left limits.
+    if (x.is_variable()) return x;
+    throw Error("pre() needs a variable", place.location());
+  });
+}
+
+Value Flattener::derivative_of(const Value& value, const Place& place) {
+  if (!is_numeric(value.type))
+    throw Error(fmt::format("der() needs Real, not {}", spelling(value.type)), place.location());
+  return map_numbers(value, BasicType::kReal, [&](const Expr& x) -> Expr { return der(x); });
+}
+
+std::optional<Value> Flattener::call_event_builtin(const std::string& name,
+                                                   const Expression& expression,
+                                                   const CallExpression& e, const Scope& scope) {
+  const Place& place = expression.place;
+  const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
+  const auto whole = [&](const Expr& x) { return rounded(x, expression); };
+  if (name == "der") {
+    need_count(e, name, 1, 1, place);
+    return derivative_of(argument(0), place);
+  }
+  if (name == "pre") {
+    need_count(e, name, 1, 1, place);
+    past_shadows_ = true;
+    const Value declared = argument(0);
+    past_shadows_ = false;
+    return pre_of(declared, place);
+  }
+  if (name == "edge" || name == "change") {
+    need_count(e, name, 1, 1, place);
+    const Value now = argument(0);
+    past_shadows_ = true;
+    const Value before = pre_of(argument(0), place);
+    past_shadows_ = false;
+    Value result = now;
+    result.type = BasicType::kBoolean;
+    for (std::size_t i = 0; i < now.numbers.size(); ++i)
+      result.numbers[i] = name == "edge" ? now.numbers[i] && !before.numbers[i]
+                                         : !equal(now.numbers[i], before.numbers[i]);
+    return result;
+  }
+  if (name == "initial") {
+    if (in_function_ > 0) return Value::boolean(0.0);
+    return Value::boolean(flat_.initial());
+  }
+  if (name == "terminal") return Value::boolean(0.0);
+  if (name == "sample") {
+    need_count(e, name, 2, 2, place);
+    const Value start = argument(0);
+    const Value interval = argument(1);
+    if (!is_numeric(start.type) || !is_numeric(interval.type))
+      refuse("sample() of clocks", place);
+    if (!fixed_number(start.number()) || !fixed_number(interval.number()))
+      throw Error("sample() needs parameters, not variables", place.location());
+    if (*fixed_number(interval.number()) <= 0.0)
+      throw Error("sample() needs a positive interval", place.location());
+    return Value::boolean(flat_.sample(start.number(), interval.number(), place.location()));
+  }
+  if (name == "floor" || name == "ceil" || name == "integer") {
+    need_count(e, name, 1, 1, place);
+    const BasicType type = name == "integer" ? BasicType::kInteger : BasicType::kReal;
+    return map_numbers(argument(0), type, [&](const Expr& x) -> Expr {
+      return name == "ceil" ? -whole(-x) : whole(x);
+    });
+  }
+  if (name == "Integer") {
+    need_count(e, name, 1, 1, place);
+    return map_numbers(argument(0), BasicType::kInteger, [](const Expr& x) { return x; });
+  }
+  if (name == "div" || name == "mod" || name == "rem") {
+    need_count(e, name, 2, 2, place);
+    const Value a = argument(0);
+    const Value b = argument(1);
+    if (!a.is_scalar() || !b.is_scalar()) refuse(name + " of arrays", place);
+    const Expr x = a.number();
+    const Expr y = b.number();
+    const BasicType type = a.type == BasicType::kInteger && b.type == BasicType::kInteger
+                               ? BasicType::kInteger
+                               : BasicType::kReal;
+    if (name == "mod") return Value::array(type, {}, {x - whole(x / y) * y});
+    const Expr quotient = x / y;
+    const Expr cut = no_event_ > 0 || !varies_continuously(quotient)
+                         ? trunc(quotient)
+                         : select(make_relation(quotient, Strict::kNo, expression), whole(quotient),
+                                  -whole(-quotient));
+    return Value::array(type, {}, {name == "div" ? cut : x - cut * y});
+  }
+  if (name == "cardinality") {
+    need_count(e, name, 1, 1, place);
+    const auto* r = e.arguments[0]->as<ComponentReference>();
+    if (r == nullptr) throw Error("cardinality() needs a connector", place.location());
+    const InstanceRange range = instances_of(*r, scope);
+    const auto it = range.parts.empty() ? cardinality_.end()
+                                        : cardinality_.find(range.parts.front().instance);
+    return Value::integer(it == cardinality_.end() ? 0 : it->second);
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> Flattener::call_array_builtin(const std::string& name,
+                                                   const Expression& expression,
+                                                   const CallExpression& e, const Scope& scope) {
+  const Place& place = expression.place;
+  const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
+  const auto size_argument = [&](std::size_t k) {
+    const long n = constant_integer(*e.arguments.at(k), scope, "the size of an array");
+    if (n < 0 || n > 10'000'000)
+      throw Error(fmt::format("an array of size {}", n), e.arguments[k]->place.location());
+    return static_cast<std::size_t>(n);
+  };
+  const auto filled = [&](const Value& with, std::size_t first) {
+    Dimensions shape;
+    for (std::size_t k = first; k < e.arguments.size(); ++k) shape.push_back(size_argument(k));
+    return stack(std::vector<Value>(element_count(shape), with), shape, place);
+  };
+  const auto folded = [&](const Value& v, auto&& combine, const Expr& empty) {
+    if (v.numbers.empty()) return Value::array(v.type, {}, {empty});
+    Expr result = v.numbers.front();
+    for (std::size_t i = 1; i < v.numbers.size(); ++i) result = combine(result, v.numbers[i]);
+    Value folded_value = Value::array(v.type, {}, {result});
+    folded_value.definition = v.definition;
+    return folded_value;
+  };
+  const auto least = [](const Expr& a, const Expr& b) { return min(a, b); };
+  const auto greatest = [](const Expr& a, const Expr& b) { return max(a, b); };
+  if (name == "min" || name == "max" || name == "sum" || name == "product") {
+    need_count(e, name, 1, 2, place);
+    Value v = e.iterators.empty() ? argument(0)
+                                  : iterate(e.arguments.at(0), e.iterators, scope, place);
+    if (e.arguments.size() == 2) v = stack({v, argument(1)}, place);
+    if (!is_number_like(v.type))
+      throw Error(fmt::format("{}() needs numbers", name), place.location());
+    if (name == "min") return folded(v, least, 1e60);
+    if (name == "max") return folded(v, greatest, -1e60);
+    if (name == "sum") return folded(v, [](const Expr& a, const Expr& b) { return a + b; }, 0.0);
+    return folded(v, [](const Expr& a, const Expr& b) { return a * b; }, 1.0);
+  }
+  if (name == "array") {
+    if (!e.iterators.empty()) return iterate(e.arguments.at(0), e.iterators, scope, place);
+    std::vector<Value> parts;
+    for (std::size_t k = 0; k < e.arguments.size(); ++k) parts.push_back(argument(k));
+    return stack(parts, place);
+  }
+  if (name == "size") {
+    need_count(e, name, 1, 2, place);
+    Dimensions shape;
+    // The size of a component is known before its value is.
+    const auto* r = e.arguments[0]->as<ComponentReference>();
+    const Found found = r != nullptr && r->parts.size() == 1 && r->parts[0].subscripts.empty()
+                            ? lookup(r->parts[0].name, scope)
+                            : Found{};
+    if (found.instance != nullptr) {
+      shape = dimensions(*found.instance);
+    } else {
+      shape = argument(0).dimensions;
+    }
+    if (e.arguments.size() == 1) {
+      std::vector<Expr> sizes;
+      for (const std::size_t d : shape) sizes.emplace_back(static_cast<double>(d));
+      return Value::array(BasicType::kInteger, {shape.size()}, sizes);
+    }
+    const long k = constant_integer(*e.arguments[1], scope, "the dimension in size()");
+    if (k < 1 || k > static_cast<long>(shape.size()))
+      throw Error(fmt::format("size(..., {}) of {}", k, to_text(shape)), place.location());
+    return Value::integer(static_cast<double>(shape[static_cast<std::size_t>(k) - 1]));
+  }
+  if (name == "ndims") return Value::integer(static_cast<double>(argument(0).dimensions.size()));
+  if (name == "zeros") return filled(Value::integer(0), 0);
+  if (name == "ones") return filled(Value::integer(1), 0);
+  if (name == "fill") return filled(argument(0), 1);
+  if (name == "identity" || name == "diagonal") {
+    const bool unit = name == "identity";
+    const Value v = unit ? Value::integer(1) : argument(0);
+    const std::size_t n = unit ? size_argument(0) : v.count();
+    std::vector<Expr> numbers(n * n, Expr(0.0));
+    for (std::size_t i = 0; i < n; ++i) numbers[i * n + i] = unit ? Expr(1.0) : v.numbers[i];
+    return Value::array(v.type, {n, n}, std::move(numbers));
+  }
+  if (name == "linspace") {
+    const Value a = argument(0);
+    const Value b = argument(1);
+    const std::size_t n = size_argument(2);
+    std::vector<Expr> numbers;
+    for (std::size_t i = 0; i < n; ++i)
+      numbers.push_back(a.number() + (b.number() - a.number()) * static_cast<double>(i) /
+                                         static_cast<double>(n - 1));
+    return Value::array(BasicType::kReal, {n}, std::move(numbers));
+  }
+  if (name == "transpose") return transposed(argument(0), place);
+  if (name == "scalar") return reshaped(argument(0), {});
+  if (name == "vector") {
+    Value v = argument(0);
+    const std::size_t n = v.count();
+    return reshaped(std::move(v), {n});
+  }
+  if (name == "matrix") return promoted(argument(0), 2);
+  if (name == "promote") return promoted(argument(0), size_argument(1));
+  if (name == "cat") {
+    const long k = constant_integer(*e.arguments.at(0), scope, "the dimension in cat()");
+    std::vector<Value> parts;
+    for (std::size_t i = 1; i < e.arguments.size(); ++i) parts.push_back(argument(i));
+    if (k < 1 || parts.empty()) throw Error("cat() of nothing", place.location());
+    return concatenate(static_cast<std::size_t>(k) - 1, parts, place);
+  }
+  if (name == "outerProduct") {
+    const Value a = argument(0);
+    const Value b = argument(1);
+    return arithmetic(BinaryOperator::kMultiply, reshaped(a, {a.count(), 1}),
+                      reshaped(b, {1, b.count()}), place);
+  }
+  if (name == "symmetric") {
+    Value m = argument(0);
+    const std::size_t n = m.dimensions.at(0);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j) m.numbers[i * n + j] = m.numbers[j * n + i];
+    return m;
+  }
+  if (name == "cross" || name == "skew") {
+    const Value a = argument(0);
+    if (a.count() != 3) throw Error(fmt::format("{}() needs vectors of 3", name), place.location());
+    const auto& x = a.numbers;
+    if (name == "skew")
+      return Value::array(BasicType::kReal, {3, 3},
+                          {0.0, -x[2], x[1], x[2], 0.0, -x[0], -x[1], x[0], 0.0});
+    const Value b = argument(1);
+    if (b.count() != 3) throw Error("cross() needs vectors of 3", place.location());
+    const auto& y = b.numbers;
+    return Value::array(BasicType::kReal, {3},
+                        {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
+                         x[0] * y[1] - x[1] * y[0]});
+  }
+  return std::nullopt;
+}
+
+std::optional<Value> Flattener::call_text_builtin(const std::string& name,
+                                                  const Expression& expression,
+                                                  const CallExpression& e, const Scope& scope) {
+  if (name == "getInstanceName")
+    return Value::string(scope.instance == nullptr || scope.instance->path.empty()
+                             ? flat_.system.name()
+                             : flat_.system.name() + "." + scope.instance->path);
+  if (name != "String") return std::nullopt;
+  const Value v = evaluate(*e.arguments.at(0), scope);
+  if (!v.is_scalar()) throw Error("String() of an array", expression.place.location());
+  if (v.type == BasicType::kString) return v;
+  int digits = 6;
+  for (const NamedArgument& n : e.named)
+    if (n.name == "significantDigits")
+      digits = static_cast<int>(constant_integer(*n.value, scope, "significantDigits"));
+  const double number = constant_number(v, expression.place, "the argument of String()");
+  if (v.type == BasicType::kBoolean) return Value::string(number != 0.0 ? "true" : "false");
+  if (v.type == BasicType::kEnumeration && v.definition != nullptr) {
+    const auto k = static_cast<std::size_t>(number) - 1;
+    return Value::string(v.definition->enumeration.at(k).name);
+  }
+  if (v.type == BasicType::kInteger) return Value::string(fmt::format("{}", std::lround(number)));
+  return Value::string(fmt::format("{:.{}g}", number, digits));
+}
+
+// The text of a message; parts that are only known at run time are shown as written.
+std::string Flattener::message_text(const Expression& expression, const Scope& scope) {
+  if (const auto* literal = expression.as<StringLiteral>()) return literal->value;
+  if (const auto* sum = expression.as<BinaryExpression>())
+    if (sum->op == BinaryOperator::kAdd)
+      return message_text(*sum->left, scope) + message_text(*sum->right, scope);
+  try {
+    const Value value = evaluate(expression, scope);
+    if (value.type == BasicType::kString && value.is_scalar()) return value.text();
+  } catch (const Error&) {
+    if (const auto* c = expression.as<CallExpression>())
+      if (c->function.text() == "String" && !c->arguments.empty())
+        return to_text(*c->arguments.front());
+  }
+  return to_text(expression);
+}
+
+}  // namespace saltus

@@ -1,0 +1,271 @@
+// Calls of functions and record constructors.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "modelica/flattener.h"
+#include "modelica/operators.h"
+
+namespace saltus {
+namespace {
+
+constexpr std::size_t kMaxCalls = 60;
+
+}  // namespace
+
+Value Flattener::call(const Expression& expression, const CallExpression& e, const Scope& scope) {
+  std::vector<Value> results = call_results(expression, e, scope);
+  if (results.empty())
+    throw Error(fmt::format("{}() has no result", e.function.text()), expression.place.location());
+  return std::move(results.front());
+}
+
+std::vector<Value> Flattener::call_results(const Expression& expression, const CallExpression& e,
+                                           const Scope& scope) {
+  const Place& place = expression.place;
+  const ComponentReference& f = e.function;
+  if (f.parts.size() == 1 && !f.absolute) {
+    try {
+      if (std::optional<Value> value = call_builtin(f.parts[0].name, expression, e, scope))
+        return {*value};
+    } catch (const std::out_of_range&) {
+      throw Error(fmt::format("{}() has too few arguments", f.text()), place.location());
+    }
+  }
+  const Found first = f.absolute ? lookup_top(f.parts[0].name) : lookup(f.parts[0].name, scope);
+  if (first.local != nullptr && first.local->type == BasicType::kFunction && f.parts.size() == 1) {
+    const FunctionValue& function = *first.local->function;
+    const ClassInfo& in = info(*function.definition);
+    // The inputs that are already bound are left out when positions are counted.
+    std::vector<std::pair<std::string, Value>> arguments = function.bound;
+    std::size_t next = 0;
+    for (const ClassInfo::Element& element : in.elements) {
+      if (element.component->causality != Causality::kInput) continue;
+      const auto bound = [&](const auto& b) { return b.first == element.component->name; };
+      if (std::any_of(function.bound.begin(), function.bound.end(), bound)) continue;
+      if (next < e.arguments.size())
+        arguments.emplace_back(element.component->name, evaluate(*e.arguments[next++], scope));
+    }
+    for (const NamedArgument& named : e.named)
+      arguments.emplace_back(named.name, evaluate(*named.value, scope));
+    return call_vectorized(*function.definition, arguments, place);
+  }
+  if (!first) unknown_name(f.parts[0].name, f.text(), scope, place);
+  // Functions of components: only records have none; find the class through the component's type.
+  ClassRef cls = first.cls;
+  if (first.instance != nullptr) {
+    resolve(*first.instance);
+    if (f.parts.size() > 1 && !first.instance->is_leaf())
+      cls = {first.instance->type.info->definition, first.instance->type.scope};
+  }
+  for (std::size_t k = 1; k < f.parts.size() && cls; ++k) {
+    const ClassRef package = cls;
+    cls = member_of(package, f.parts[k].name).cls;
+    if (!cls) {
+      const ClassDefinition& in = *resolve_type(package).info->definition;
+      throw Error(fmt::format("there is no function '{}' in '{}'{}", f.parts[k].name,
+                              in.qualified_name(),
+                              did_you_mean(f.parts[k].name, library_.child_names(&in))),
+                  place.location());
+    }
+  }
+  if (!cls)
+    throw Error(fmt::format("'{}' is not a function", f.text()), place.location());
+  const TypeRef type = resolve_type(cls);
+  const ClassDefinition& definition = *type.info->definition;
+  if (definition.kind == ClassKind::kRecord || definition.kind == ClassKind::kOperatorRecord ||
+      definition.kind == ClassKind::kConnector) {
+    if (definition.kind == ClassKind::kOperatorRecord)
+      refuse(fmt::format("operator record '{}'", definition.name), place);
+    return {construct_record(cls, e, scope, place)};
+  }
+  if (type.info->basic == BasicType::kObject) {
+    const ClassDefinition* constructor = library_.child(&definition, "constructor");
+    if (constructor == nullptr) refuse(fmt::format("external object '{}'", definition.name), place);
+    ExternalObject object;
+    object.definition = &definition;
+    object.arguments = bind_arguments(info(*constructor), e, scope, place);
+    Value value;
+    value.type = BasicType::kObject;
+    value.object = std::make_shared<ExternalObject>(std::move(object));
+    return {value};
+  }
+  if (type.info->basic == BasicType::kEnumeration && e.arguments.size() == 1) {
+    Value value = evaluate(*e.arguments[0], scope);
+    value.type = BasicType::kEnumeration;
+    value.definition = type.info->enumeration;
+    return {value};
+  }
+  if (definition.kind != ClassKind::kFunction && definition.kind != ClassKind::kOperatorFunction)
+    throw Error(fmt::format("'{}' is a {}, not a function", f.text(), spelling(definition.kind)),
+                place.location());
+  return call_vectorized(definition, bind_arguments(*type.info, e, scope, place), place);
+}
+
+std::vector<std::pair<std::string, Value>> Flattener::bind_arguments(const ClassInfo& in,
+                                                                     const CallExpression& e,
+                                                                     const Scope& scope,
+                                                                     const Place& place) {
+  std::vector<std::pair<std::string, Value>> result;
+  if (!e.iterators.empty()) refuse("a reduction with a function of the model", place);
+  std::vector<std::string> inputs;
+  for (const ClassInfo::Element& element : in.elements)
+    if (element.component->causality == Causality::kInput) inputs.push_back(element.component->name);
+  if (e.arguments.size() > inputs.size())
+    throw Error(fmt::format("{}() takes {} argument{}, not {}", in.definition->name, inputs.size(),
+                            inputs.size() == 1 ? "" : "s", e.arguments.size()),
+                place.location());
+  for (std::size_t k = 0; k < e.arguments.size(); ++k)
+    result.emplace_back(inputs[k], evaluate(*e.arguments[k], scope));
+  for (const NamedArgument& named : e.named) {
+    if (std::find(inputs.begin(), inputs.end(), named.name) == inputs.end())
+      throw Error(fmt::format("{}() has no input '{}'{}", in.definition->name, named.name,
+                              did_you_mean(named.name, inputs)),
+                  named.place.location());
+    result.emplace_back(named.name, evaluate(*named.value, scope));
+  }
+  return result;
+}
+
+// A function of scalars called with arrays is applied to each element.
+std::vector<Value> Flattener::call_vectorized(
+    const ClassDefinition& function, const std::vector<std::pair<std::string, Value>>& arguments,
+    const Place& place) {
+  const ClassInfo& in = info(function);
+  Dimensions shape;
+  std::vector<bool> spread(arguments.size(), false);
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const auto& [name, value] = arguments[k];
+    const auto element = in.element_index.find(name);
+    if (element == in.element_index.end()) continue;
+    if (!is_number_like(value.type) || value.is_scalar()) continue;
+    const Component& component = *in.elements[element->second].component;
+    if (!component.dimensions.empty()) continue;
+    const ClassInfo::Base& base = in.bases[in.elements[element->second].base];
+    const TypeRef type =
+        resolve_type(lookup_class(component.type, {nullptr, base.definition, nullptr}));
+    if (!type.dimensions.empty() || !type.info->basic) continue;
+    if (shape.empty()) shape = value.dimensions;
+    if (shape != value.dimensions)
+      throw Error(fmt::format("{}() is called with arrays of different shape: {} and {}",
+                              function.name, to_text(shape), to_text(value.dimensions)),
+                  place.location());
+    spread[k] = true;
+  }
+  if (shape.empty()) return call_function(function, arguments, place);
+  std::vector<Value> parts;
+  for (std::size_t i = 0; i < element_count(shape); ++i) {
+    std::vector<std::pair<std::string, Value>> one = arguments;
+    for (std::size_t k = 0; k < one.size(); ++k)
+      if (spread[k]) one[k].second = element(arguments[k].second, i, shape.size());
+    std::vector<Value> result = call_function(function, std::move(one), place);
+    if (result.empty()) return {};
+    parts.push_back(std::move(result.front()));
+  }
+  return {stack(parts, shape, place)};
+}
+
+std::vector<Value> Flattener::call_function(const ClassDefinition& function,
+                                            std::vector<std::pair<std::string, Value>> arguments,
+                                            const Place& place) {
+  if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
+    return *native;
+  const ClassInfo& in = info(function);
+  if (function.external)
+    refuse(fmt::format("external function '{}'", function.qualified_name()), place);
+  bool has_algorithm = false;
+  for (const ClassInfo::Base& base : in.bases)
+    has_algorithm = has_algorithm || !base.definition->algorithms.empty();
+  if (!has_algorithm && function.partial)
+    throw Error(fmt::format("function '{}' is partial and cannot be called", function.name),
+                place.location());
+  bool numbers_only = true;
+  for (const auto& [name, value] : arguments)
+    for (const Expr& number : value.numbers) numbers_only = numbers_only && number.is_number();
+  const bool recursive =
+      std::find(call_stack_.begin(), call_stack_.end(), &function) != call_stack_.end();
+  if ((recursive && !numbers_only) || call_stack_.size() > kMaxCalls)
+    throw Error(fmt::format("function '{}' calls itself; recursion is not supported for arguments "
+                            "that vary",
+                            function.qualified_name()),
+                place.location());
+  call_stack_.push_back(&function);
+  ++no_event_;
+  ++in_function_;
+  const std::vector<std::size_t> ends = std::move(end_values_);
+  end_values_.clear();
+  std::vector<Value> results = run_function(in, arguments, place);
+  end_values_ = ends;
+  --in_function_;
+  --no_event_;
+  call_stack_.pop_back();
+  return results;
+}
+
+Value Flattener::construct_record(const ClassRef& record, const CallExpression& e,
+                                  const Scope& scope, const Place& place) {
+  const TypeRef type = resolve_type(record);
+  const ClassInfo& in = *type.info;
+  std::vector<std::pair<std::string, Value>> given;
+  for (std::size_t k = 0; k < e.arguments.size(); ++k) {
+    if (k >= in.elements.size())
+      throw Error(fmt::format("{}() has only {} fields", in.definition->name, in.elements.size()),
+                  place.location());
+    given.emplace_back(in.elements[k].component->name, evaluate(*e.arguments[k], scope));
+  }
+  for (const NamedArgument& named : e.named) {
+    if (!in.element_index.contains(named.name)) {
+      std::vector<std::string> names;
+      for (const auto& element : in.elements) names.push_back(element.component->name);
+      throw Error(fmt::format("record '{}' has no '{}'{}", in.definition->name, named.name,
+                              did_you_mean(named.name, names)),
+                  named.place.location());
+    }
+    given.emplace_back(named.name, evaluate(*named.value, scope));
+  }
+  return construct_record(*in.definition, given, place);
+}
+
+Value Flattener::construct_record(const ClassDefinition& record,
+                                  const std::vector<std::pair<std::string, Value>>& given,
+                                  const Place& place) {
+  const ClassInfo& in = info(record);
+  Value value;
+  value.type = BasicType::kRecord;
+  value.definition = &record;
+  Record made;
+  // Defaults may refer to other fields, so fields are filled through a frame of locals.
+  Locals locals;
+  std::vector<bool> done(in.elements.size(), false);
+  for (const auto& [name, v] : given) {
+    locals.values.emplace_back(name, v);
+    done[in.element_index.at(name)] = true;
+  }
+  for (std::size_t k = 0; k < in.elements.size(); ++k) {
+    if (done[k]) continue;
+    const Component& component = *in.elements[k].component;
+    const ClassDefinition* owner = in.bases[in.elements[k].base].definition;
+    Layers layers;
+    for (const ExtendsModification& m : in.bases[in.elements[k].base].modifications) {
+      Layers own;
+      append_layers(m.modification, {nullptr, m.lexical, &locals}, own);
+      for (const Layer& layer : own) append_child_layers(layer, component.name, layers);
+    }
+    append_layers(component.modification.get(), {nullptr, owner, &locals}, layers);
+    const auto layer =
+        std::find_if(layers.begin(), layers.end(), [](const Layer& l) { return l.value != nullptr; });
+    if (layer == layers.end())
+      throw Error(fmt::format("record '{}' needs a value for '{}'", record.name, component.name),
+                  place.location());
+    locals.values.emplace_back(component.name, layer_value(*layer));
+  }
+  for (const ClassInfo::Element& element : in.elements)
+    made.fields.emplace_back(element.component->name, *locals.find(element.component->name));
+  value.records.push_back(std::move(made));
+  return value;
+}
+
+}  // namespace saltus

@@ -1,0 +1,212 @@
+// connect(): equal potentials, flows that sum to zero.
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+
+void Flattener::connect(const ConnectEquation& e, const Scope& scope, const Place& place) {
+  InstanceRange a = instances_of(e.left, scope);
+  InstanceRange b = instances_of(e.right, scope);
+  if (a.dropped || b.dropped) return;
+  const auto is_outside = [&](const ComponentReference& r) {
+    const Found first = lookup(r.parts.front().name, scope);
+    resolve(*first.instance);
+    return first.instance->type.connector && first.instance->target == nullptr;
+  };
+  const bool a_outside = is_outside(e.left);
+  const bool b_outside = is_outside(e.right);
+  for (InstancePart& part : a.parts) part.outside = a_outside;
+  for (InstancePart& part : b.parts) part.outside = b_outside;
+  if (a.parts.size() != b.parts.size() || a.dimensions.size() != b.dimensions.size())
+    throw Error(fmt::format("connect({}, {}): {} and {} do not fit", e.left.text(), e.right.text(),
+                            to_text(a.dimensions), to_text(b.dimensions)),
+                place.location());
+  for (std::size_t k = 0; k < a.parts.size(); ++k) {
+    ++cardinality_[a.parts[k].instance];
+    ++cardinality_[b.parts[k].instance];
+    connect_instances(a.parts[k], b.parts[k], place);
+  }
+}
+
+void Flattener::connect_instances(const InstancePart& a, const InstancePart& b,
+                                  const Place& place) {
+  Instance& x = *a.instance;
+  Instance& y = *b.instance;
+  for (const Instance* i : {&x, &y})
+    if (!i->type.connector && i->parent != nullptr && !i->parent->type.connector)
+      throw Error(fmt::format("connect(): '{}' is a {}, not a connector", i->path,
+                              spelling(i->type.info->definition->kind)),
+                  place.location());
+  if (x.is_leaf() != y.is_leaf())
+    throw Error(fmt::format("connect({}, {}): the connectors are incompatible ({} and {})", x.path,
+                            y.path, x.type.info->definition->name, y.type.info->definition->name),
+                place.location());
+  if (x.is_leaf()) {
+    connect_leaves(x, a.elements, a.outside, y, b.elements, b.outside, place);
+    return;
+  }
+  expand(x);
+  expand(y);
+  for (const auto& c : y.children)
+    if (is_active(*c) && find_child(x, c->component->name) == nullptr)
+      throw Error(fmt::format("connect({}, {}): the connectors are incompatible: '{}' has no '{}'",
+                              x.path, y.path, x.path, c->name),
+                  place.location());
+  for (const auto& c : x.children) {
+    Instance* other = find_child(y, c->component->name);
+    if (other == nullptr)
+      throw Error(fmt::format("connect({}, {}): the connectors are incompatible: '{}' has no '{}'",
+                              x.path, y.path, y.path, c->name),
+                  place.location());
+    if (!is_active(*c) || !is_active(*other)) continue;
+    resolve(*c);
+    resolve(*other);
+    const Dimensions& size = dimensions(*c);
+    if (size != dimensions(*other))
+      throw Error(fmt::format("connect({}, {}): '{}' is {} on one side and {} on the other", x.path,
+                              y.path, c->name, to_text(size), to_text(*other->dimensions)),
+                  place.location());
+    if (c->is_leaf() && other->is_leaf()) {
+      std::vector<std::size_t> all;
+      for (std::size_t i = 0; i < element_count(size); ++i) all.push_back(i);
+      connect_leaves(*c, all, a.outside, *other, all, b.outside, place);
+    } else if (size.empty()) {
+      connect_instances({c.get(), {}, a.outside}, {other, {}, b.outside}, place);
+    } else {
+      make_elements(*c);
+      make_elements(*other);
+      for (std::size_t i = 0; i < c->elements.size(); ++i)
+        connect_instances({c->elements[i].get(), {}, a.outside},
+                          {other->elements[i].get(), {}, b.outside}, place);
+    }
+  }
+}
+
+void Flattener::connect_leaves(Instance& a, const std::vector<std::size_t>& a_elements,
+                               bool a_outside, Instance& b,
+                               const std::vector<std::size_t>& b_elements, bool b_outside,
+                               const Place& place) {
+  const BasicType ta = *a.type.info->basic;
+  const BasicType tb = *b.type.info->basic;
+  if (ta != tb && !(is_numeric(ta) && is_numeric(tb)))
+    throw Error(fmt::format("connect(): '{}' is {} and '{}' is {}", a.path, spelling(ta), b.path,
+                            spelling(tb)),
+                place.location());
+  if (a.connection != b.connection)
+    throw Error(fmt::format("connect(): one of '{}' and '{}' is a flow variable, the other is not",
+                            a.path, b.path),
+                place.location());
+  if (a.variability >= Variability::kParameter || b.variability >= Variability::kParameter) return;
+  const std::optional<Value> ua = attribute(a, "unit");
+  const std::optional<Value> ub = attribute(b, "unit");
+  if (ua && ub && !ua->strings.empty() && !ub->strings.empty() && !ua->strings[0].empty() &&
+      !ub->strings[0].empty() && ua->strings[0] != ub->strings[0])
+    flat_.warnings.push_back(fmt::format(
+        "{}:{}:{}: warning: connection of '{}' in {} with '{}' in {}", place.location().file,
+        place.line, place.column, a.path, ua->strings[0], b.path, ub->strings[0]));
+  for (std::size_t i = 0; i < a_elements.size(); ++i) {
+    const int x = connection_root(connection_node(a, a_elements[i], a_outside, place));
+    const int y = connection_root(connection_node(b, b_elements[i], b_outside, place));
+    if (x != y) connection_nodes_[static_cast<std::size_t>(std::max(x, y))].parent = std::min(x, y);
+  }
+}
+
+int Flattener::connection_node(Instance& leaf, std::size_t index, bool outside, const Place& place) {
+  std::vector<int>& nodes = connection_index_[&leaf];
+  if (nodes.empty()) nodes.assign(2 * element_count(dimensions(leaf)), -1);
+  int& node = nodes[2 * index + (outside ? 1 : 0)];
+  if (node < 0) {
+    node = static_cast<int>(connection_nodes_.size());
+    connection_nodes_.push_back({&leaf, index, outside, -1, place});
+  }
+  return node;
+}
+
+bool Flattener::has_connection_node(const Instance& leaf, std::size_t index, bool outside) const {
+  const auto it = connection_index_.find(&leaf);
+  return it != connection_index_.end() && it->second[2 * index + (outside ? 1 : 0)] >= 0;
+}
+
+int Flattener::connection_root(int node) {
+  int root = node;
+  while (connection_nodes_[static_cast<std::size_t>(root)].parent >= 0)
+    root = connection_nodes_[static_cast<std::size_t>(root)].parent;
+  while (connection_nodes_[static_cast<std::size_t>(node)].parent >= 0) {
+    const int next = connection_nodes_[static_cast<std::size_t>(node)].parent;
+    connection_nodes_[static_cast<std::size_t>(node)].parent = root;
+    node = next;
+  }
+  return root;
+}
+
+void Flattener::add_connection_equations() {
+  std::map<int, std::vector<std::size_t>> sets;
+  for (std::size_t n = 0; n < connection_nodes_.size(); ++n)
+    sets[connection_root(static_cast<int>(n))].push_back(n);
+  EquationSink sink;
+  sink.items = &flat_.equations;
+  sink.discrete = &discrete_candidates_;
+  const auto symbol = [&](const ConnectionNode& node) {
+    const Value& all = value_of(*node.leaf);
+    Value one = Value::array(all.type, {}, {all.numbers.at(node.element)});
+    one.definition = all.definition;
+    return one;
+  };
+  const auto name = [&](const ConnectionNode& node) {
+    return node.leaf->path + subscript_text(*node.leaf->dimensions, node.element);
+  };
+  for (const auto& [root, members] : sets) {
+    const ConnectionNode& first = connection_nodes_[members.front()];
+    if (first.leaf->connection == Connection::kFlow) {
+      Expr sum = 0.0;
+      std::string label = "connection:";
+      for (const std::size_t m : members) {
+        const ConnectionNode& node = connection_nodes_[m];
+        const Expr flow = symbol(node).number();
+        sum = node.outside ? sum - flow : sum + flow;
+        if (label.size() < 100) label += (node.outside ? " - " : " + ") + name(node);
+      }
+      Equation e(label + " = 0", sum == 0.0);
+      e.where = first.place.location();
+      flat_.equations.emplace_back(std::move(e));
+      continue;
+    }
+    for (std::size_t k = 1; k < members.size(); ++k) {
+      const ConnectionNode& node = connection_nodes_[members[k]];
+      add_equality(symbol(node), symbol(first),
+                   fmt::format("connection: {} = {}", name(node), name(first)), node.place, sink);
+    }
+  }
+}
+
+// A flow variable that nothing is connected to from outside its component is zero.
+void Flattener::add_unconnected_flows(Instance& instance, bool in_connector) {
+  if (!is_active(instance) || instance.target != nullptr) return;
+  if (instance.is_leaf()) {
+    if (!in_connector || instance.connection != Connection::kFlow) return;
+    const Value& symbols = value_of(instance);
+    for (std::size_t i = 0; i < symbols.numbers.size(); ++i) {
+      if (has_connection_node(instance, i, false)) continue;
+      Equation e(fmt::format("unconnected: {}{} = 0", instance.path,
+                             subscript_text(*instance.dimensions, i)),
+                 symbols.numbers[i] == 0.0);
+      e.where = instance.component->place.location();
+      flat_.equations.emplace_back(std::move(e));
+    }
+    return;
+  }
+  const bool inside = in_connector || instance.type.connector;
+  if (instance.is_array()) {
+    for (const auto& e : instance.elements) add_unconnected_flows(*e, inside);
+    return;
+  }
+  for (const auto& c : instance.children) add_unconnected_flows(*c, inside);
+}
+
+}  // namespace saltus

@@ -1,0 +1,91 @@
+// Which equation gives which discrete variable its value.
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "base/error.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+
+bool Flattener::is_discrete_symbol(const Expr& symbol) const {
+  return symbol.is_slot() && discrete_numbers_.contains(symbol.node());
+}
+
+Expr Flattener::pre_slot(const Expr& symbol) { return pre_slots_.at(symbol.node()); }
+
+// An equation between two variables could give either; a matching decides so that each variable has
+// exactly one.
+void Flattener::assign_discrete() {
+  struct Option {
+    std::size_t variable;
+    Expr target;
+    Expr value;
+  };
+  std::vector<std::vector<Option>> options;
+  for (const DiscreteCandidate& c : discrete_candidates_) {
+    std::vector<Option> mine;
+    const auto offer = [&](const Expr& side, const Expr& other) {
+      const bool negated = side.node() != nullptr && side.node()->op == Op::kNot;
+      const Expr symbol = negated ? Expr(side.node()->children[0]) : side;
+      if (!is_discrete_symbol(symbol) || when_assigned_.contains(symbol.node())) return;
+      mine.push_back({discrete_numbers_.at(symbol.node()), symbol, negated ? !other : other});
+    };
+    offer(c.left, c.right);
+    offer(c.right, c.left);
+    options.push_back(std::move(mine));
+  }
+  constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> giver(flat_.discretes.size(), kNobody);
+  std::vector<std::size_t> visited(flat_.discretes.size(), kNobody);
+  std::vector<std::size_t> chosen(options.size(), 0);
+  const std::function<bool(std::size_t, std::size_t)> place = [&](std::size_t c, std::size_t round) {
+    for (std::size_t k = 0; k < options[c].size(); ++k) {
+      const std::size_t v = options[c][k].variable;
+      if (giver[v] == kNobody) {
+        giver[v] = c;
+        chosen[c] = k;
+        return true;
+      }
+    }
+    for (std::size_t k = 0; k < options[c].size(); ++k) {
+      const std::size_t v = options[c][k].variable;
+      if (visited[v] == round) continue;
+      visited[v] = round;
+      if (place(giver[v], round)) {
+        giver[v] = c;
+        chosen[c] = k;
+        return true;
+      }
+    }
+    return false;
+  };
+  for (std::size_t c = 0; c < options.size(); ++c) {
+    const DiscreteCandidate& candidate = discrete_candidates_[c];
+    if (options[c].empty())
+      throw Error(fmt::format("{}: this equation between Booleans, Integers or discrete Reals gives "
+                              "no variable a value; write it as x = ...",
+                              candidate.name),
+                  candidate.where);
+    if (!place(c, c))
+      throw Error(fmt::format("{}: one equation too many for '{}'", candidate.name,
+                              flat_.discretes[options[c][0].variable].name),
+                  candidate.where);
+  }
+  std::vector<bool> given(flat_.discretes.size(), false);
+  for (std::size_t c = 0; c < options.size(); ++c) {
+    const Option& o = options[c][chosen[c]];
+    flat_.discrete_equations.push_back({o.target, o.value, discrete_candidates_[c].where});
+  }
+  for (const DiscreteEquation& e : flat_.discrete_equations) {
+    const auto number = discrete_numbers_.find(e.target.node());
+    if (number != discrete_numbers_.end()) given[number->second] = true;
+  }
+  for (const auto& [node, number] : discrete_numbers_)
+    if (!given[number])
+      throw Error(fmt::format("no equation gives '{}' a value", flat_.discretes[number].name),
+                  flat_.discretes[number].where);
+}
+
+}  // namespace saltus

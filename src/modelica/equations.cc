@@ -1,0 +1,391 @@
+// Equation sections and declaration equations.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+
+#include "base/error.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+namespace {
+
+bool has_connections(const std::vector<EquationClause>& equations) {
+  for (const EquationClause& e : equations) {
+    if (e.as<ConnectEquation>() != nullptr) return true;
+    if (const auto* f = e.as<ForEquation>())
+      if (has_connections(f->body)) return true;
+    if (const auto* i = e.as<ConditionalEquation>())
+      for (const auto& branch : i->branches)
+        if (has_connections(branch.body)) return true;
+  }
+  return false;
+}
+
+std::string shortened(std::string text) {
+  constexpr std::size_t kMost = 100;
+  if (text.size() > kMost) text = text.substr(0, kMost - 3) + "...";
+  return text;
+}
+
+}  // namespace
+
+void Flattener::for_each_class_instance(Instance& instance,
+                                        const std::function<void(Instance&)>& visit) {
+  if (!is_active(instance) || instance.target != nullptr || instance.is_leaf()) return;
+  if (instance.is_array()) {
+    for (const auto& e : instance.elements) for_each_class_instance(*e, visit);
+    return;
+  }
+  visit(instance);
+  for (const auto& c : instance.children) for_each_class_instance(*c, visit);
+}
+
+void Flattener::flatten_equations(Instance& instance) {
+  EquationSink sink;
+  sink.items = &flat_.equations;
+  sink.discrete = &discrete_candidates_;
+  EquationSink initial;
+  initial.items = &flat_.initial_equations;
+  std::vector<DiscreteCandidate> initial_discrete;
+  initial.discrete = &initial_discrete;
+  initial.initial = true;
+  for (const auto& c : instance.children)
+    if (is_active(*c) && c->target == nullptr && c->is_leaf()) flatten_binding(*c, sink);
+  for (const ClassInfo::Base& base : instance.type.info->bases) {
+    const ClassDefinition& definition = *base.definition;
+    const Scope scope{&instance, &definition, nullptr};
+    translate(definition.equations, scope, sink);
+    for (const auto& section : definition.algorithms) flatten_algorithm(section, scope, false);
+    translate(definition.initial_equations, scope, initial);
+    for (const auto& section : definition.initial_algorithms)
+      flatten_algorithm(section, scope, true);
+  }
+  for (const DiscreteCandidate& c : initial_discrete) {
+    const auto known = [&](const Expr& e) {
+      if (is_discrete_symbol(e)) return true;
+      for (const auto& [symbol, slot] : pre_slots_)
+        if (slot.same_as(e)) return true;
+      return false;
+    };
+    if (known(c.left)) {
+      flat_.initial_discrete.push_back({c.left, c.right, c.where});
+    } else if (known(c.right)) {
+      flat_.initial_discrete.push_back({c.right, c.left, c.where});
+    } else {
+      throw Error("this initial equation gives no discrete variable a value: write it as x = ... "
+                  "or pre(x) = ...",
+                  c.where);
+    }
+  }
+}
+
+void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
+  const BasicType type = *leaf.type.info->basic;
+  if (leaf.variability == Variability::kParameter || leaf.variability == Variability::kConstant ||
+      type == BasicType::kObject)
+    return;
+  const Layer* layer = binding_layer(leaf);
+  if (layer == nullptr) {
+    if (leaf.parent == root_.get() && leaf.causality == Causality::kInput) {
+      // Nothing feeds an input of the model itself: it keeps its start value.
+      const Value& symbols = value_of(leaf);
+      for (const Expr& symbol : symbols.numbers) {
+        if (is_discrete_symbol(symbol)) {
+          const DiscreteVariable& v = flat_.discretes[discrete_numbers_[symbol.node()]];
+          when_assigned_.insert(symbol.node());
+          flat_.discrete_equations.push_back({symbol, v.start, leaf.component->place.location()});
+          continue;
+        }
+        const Variable& v = flat_.system.variable(symbol.node()->variable());
+        Equation e("input " + v.name, symbol == v.start);
+        e.where = leaf.component->place.location();
+        sink.items->emplace_back(std::move(e));
+      }
+    }
+    return;
+  }
+  if (type == BasicType::kString) return;
+  const Value value = layer_value(*layer);
+  const Place& place = layer->value->place;
+  check_type(leaf, value, place);
+  add_equality(value_of(leaf), value,
+               shortened(fmt::format("{} = {}", leaf.path, to_text(*layer->value))), place, sink);
+}
+
+std::string Flattener::equation_label(const Scope& scope, const EquationClause& equation) const {
+  std::string text;
+  if (const auto* e = equation.as<SimpleEquation>())
+    text = to_text(*e->left) + " = " + to_text(*e->right);
+  const std::string path = scope.instance == nullptr ? "" : scope.instance->path;
+  return shortened(path.empty() ? text : path + ": " + text);
+}
+
+void Flattener::translate(const std::vector<EquationClause>& equations, const Scope& scope,
+                          EquationSink& sink) {
+  for (const EquationClause& e : equations) translate(e, scope, sink);
+}
+
+void Flattener::for_each_iteration(const std::vector<Iterator>& iterators, const Scope& scope,
+                                   const std::function<void(const Scope&)>& body) {
+  const std::function<void(std::size_t, const Scope&)> level = [&](std::size_t k, const Scope& s) {
+    if (k == iterators.size()) {
+      body(s);
+      return;
+    }
+    for (Value& value : iteration_values(iterators[k], s)) {
+      Locals locals{s.locals, {{iterators[k].name, std::move(value)}}};
+      level(k + 1, {s.instance, s.lexical, &locals});
+    }
+  };
+  level(0, scope);
+}
+
+void Flattener::translate(const EquationClause& equation, const Scope& scope, EquationSink& sink) {
+  const Place& place = equation.place;
+  if (only_connections_) {
+    if (const auto* c = equation.as<ConnectEquation>()) {
+      connect(*c, scope, place);
+    } else if (const auto* f = equation.as<ForEquation>()) {
+      if (has_connections(f->body))
+        for_each_iteration(f->iterators, scope,
+                           [&](const Scope& s) { translate(f->body, s, sink); });
+    } else if (const auto* i = equation.as<ConditionalEquation>()) {
+      bool any = false;
+      for (const auto& branch : i->branches) any = any || has_connections(branch.body);
+      if (any) translate_if(*i, equation, scope, sink);
+    }
+    return;
+  }
+  if (const auto* e = equation.as<SimpleEquation>()) {
+    translate_simple(*e, equation, scope, sink);
+  } else if (const auto* i = equation.as<ConditionalEquation>()) {
+    translate_if(*i, equation, scope, sink);
+  } else if (const auto* f = equation.as<ForEquation>()) {
+    for_each_iteration(f->iterators, scope, [&](const Scope& s) { translate(f->body, s, sink); });
+  } else if (const auto* w = equation.as<WhenEquation>()) {
+    if (sink.initial) throw Error("'when' in an initial equation", place.location());
+    translate_when(*w, equation, scope, sink);
+  } else if (const auto* c = equation.as<CallEquation>()) {
+    translate_call(*c->call->as<CallExpression>(), *c->call, scope, sink);
+  } else if (sink.conditional) {
+    refuse("connect() under a condition that changes", place);
+  }
+}
+
+void Flattener::translate_simple(const SimpleEquation& e, const EquationClause& equation,
+                                 const Scope& scope, EquationSink& sink) {
+  const std::string label = equation_label(scope, equation);
+  if (const auto* tuple = e.left->as<TupleExpression>()) {
+    const auto* c = e.right->as<CallExpression>();
+    if (c == nullptr)
+      throw Error("the right side of several results must be a function call",
+                  e.right->place.location());
+    const std::vector<Value> results = call_results(*e.right, *c, scope);
+    if (results.size() < tuple->elements.size())
+      throw Error(fmt::format("{}() has {} results, not {}", c->function.text(), results.size(),
+                              tuple->elements.size()),
+                  equation.place.location());
+    for (std::size_t k = 0; k < tuple->elements.size(); ++k)
+      if (tuple->elements[k] != nullptr)
+        add_equality(evaluate(*tuple->elements[k], scope), results[k], label, equation.place, sink);
+    return;
+  }
+  add_equality(evaluate(*e.left, scope), evaluate(*e.right, scope), label, equation.place, sink);
+}
+
+void Flattener::add_equality(const Value& left, const Value& right, const std::string& name,
+                             const Place& place, EquationSink& sink) {
+  if (left.dimensions != right.dimensions)
+    throw Error(fmt::format("the two sides of the equation differ in shape: {} and {}",
+                            to_text(left.dimensions), to_text(right.dimensions)),
+                place.location());
+  const BasicType type = common_type(left, right, place);
+  if (type == BasicType::kRecord) {
+    for (std::size_t r = 0; r < left.records.size(); ++r)
+      for (const auto& [field_name, value] : left.records[r].fields) {
+        const Value* other = right.records[r].find(field_name);
+        if (other == nullptr)
+          throw Error(fmt::format("the record on the right has no '{}'", field_name),
+                      place.location());
+        add_equality(value, *other, name, place, sink);
+      }
+    return;
+  }
+  if (!is_number_like(type)) refuse(fmt::format("an equation between {}s", spelling(type)), place);
+  for (std::size_t i = 0; i < left.numbers.size(); ++i) {
+    const Expr& l = left.numbers[i];
+    const Expr& r = right.numbers[i];
+    const bool no_variable = !varies_continuously(l) && !varies_continuously(r);
+    if (type != BasicType::kReal ||
+        (no_variable && (is_discrete_symbol(l) || is_discrete_symbol(r)))) {
+      if (type != BasicType::kReal && fixed_number(l) && fixed_number(r)) {
+        if (*fixed_number(l) != *fixed_number(r))
+          throw Error(fmt::format("the equation {} never holds", name), place.location());
+        continue;
+      }
+      sink.discrete->push_back({l, r, place.location(), name});
+      continue;
+    }
+    if (l.same_as(r)) continue;
+    const std::optional<double> a = fixed_number(l);
+    const std::optional<double> b = fixed_number(r);
+    if (a && b) {
+      if (std::abs(*a - *b) <= 1e-9 * std::max({1.0, std::abs(*a), std::abs(*b)})) continue;
+      throw Error(fmt::format("the equation {} contains parameters only and does not hold: {} and {}",
+                              name, *a, *b),
+                  place.location());
+    }
+    Equation e(left.numbers.size() > 1 ? fmt::format("{} [{}]", name, i + 1) : name, l == r);
+    e.where = place.location();
+    sink.items->emplace_back(std::move(e));
+  }
+}
+
+void Flattener::translate_if(const ConditionalEquation& e, const EquationClause& equation,
+                             const Scope& scope, EquationSink& sink) {
+  std::vector<Expr> conditions;
+  std::vector<const Branch<EquationClause>*> open;
+  const Branch<EquationClause>* last = nullptr;
+  for (const auto& branch : e.branches) {
+    if (branch.condition == nullptr) {
+      last = &branch;
+      break;
+    }
+    const Value c = evaluate(*branch.condition, scope);
+    if (c.type != BasicType::kBoolean || !c.is_scalar())
+      throw Error("the condition after 'if' is not a Boolean", branch.condition->place.location());
+    if (const std::optional<double> known = fixed_number(c.number())) {
+      if (*known == 0.0) continue;
+      last = &branch;
+      break;
+    }
+    conditions.push_back(c.number());
+    open.push_back(&branch);
+  }
+  if (open.empty()) {
+    if (last != nullptr) translate(last->body, scope, sink);
+    return;
+  }
+  if (only_connections_) refuse("connect() under a condition that changes", equation.place);
+  open.push_back(last);
+  IfEquation made;
+  made.conditions = conditions;
+  made.where = equation.place.location();
+  std::vector<std::vector<DiscreteCandidate>> discrete(open.size());
+  Expr none_before = sink.active;
+  bool any = false;
+  for (std::size_t k = 0; k < open.size(); ++k) {
+    std::vector<EquationItem> items;
+    EquationSink inner = sink;
+    inner.items = &items;
+    inner.discrete = &discrete[k];
+    inner.conditional = true;
+    inner.active = k < conditions.size() ? none_before && conditions[k] : none_before;
+    if (k < conditions.size()) none_before = none_before && !conditions[k];
+    if (open[k] != nullptr) translate(open[k]->body, scope, inner);
+    any = any || !items.empty();
+    made.branches.push_back(std::move(items));
+  }
+  if (any) sink.items->emplace_back(std::move(made));
+  join_discrete(conditions, discrete, equation.place, sink);
+}
+
+// Discrete equations of the branches: one for each variable, with a choice on the right.
+void Flattener::join_discrete(const std::vector<Expr>& conditions,
+                              const std::vector<std::vector<DiscreteCandidate>>& branches,
+                              const Place& place, EquationSink& sink) {
+  std::vector<Expr> targets;
+  const auto target_of = [&](const DiscreteCandidate& c) {
+    if (is_discrete_symbol(c.left)) return c.left;
+    if (is_discrete_symbol(c.right)) return c.right;
+    throw Error("an equation between Booleans or Integers under a condition must give one variable "
+                "a value: write it as x = ...",
+                c.where);
+  };
+  for (const auto& branch : branches)
+    for (const DiscreteCandidate& c : branch) {
+      const Expr target = target_of(c);
+      bool seen = false;
+      for (const Expr& t : targets) seen = seen || t.same_as(target);
+      if (!seen) targets.push_back(target);
+    }
+  for (const Expr& target : targets) {
+    Expr value = pre_slot(target);
+    for (std::size_t k = branches.size(); k-- > 0;)
+      for (const DiscreteCandidate& c : branches[k]) {
+        if (!target_of(c).same_as(target)) continue;
+        const Expr given = is_discrete_symbol(c.left) ? c.right : c.left;
+        value = k < conditions.size() ? select(conditions[k], given, value) : given;
+      }
+    sink.discrete->push_back({target, value, place.location(), to_string(target)});
+  }
+}
+
+void Flattener::translate_call(const CallExpression& call, const Expression& expression,
+                               const Scope& scope, EquationSink& sink) {
+  const std::string name = call.function.text();
+  const Place& place = expression.place;
+  if (name == "assert") {
+    add_assertion(call, expression, scope, sink.active);
+  } else if (name == "terminate") {
+    flat_.terminations.push_back(
+        {sink.active, call.arguments.empty() ? "" : message_text(*call.arguments[0], scope),
+         place.location()});
+  } else if (name == "reinit") {
+    throw Error("reinit() is only allowed inside 'when'", place.location());
+  } else if (name.starts_with("Connections.")) {
+    refuse(fmt::format("{}() (overconstrained connections)", name), place);
+  } else if (name == "transition" || name == "initialState") {
+    return;  // collected with the state machines
+  } else {
+    call_results(expression, call, scope);
+  }
+}
+
+void Flattener::add_assertion(const CallExpression& call, const Expression& expression,
+                              const Scope& scope, const Expr& active) {
+  if (call.arguments.size() < 2)
+    throw Error("assert() needs a condition and a message", expression.place.location());
+  ++no_event_;
+  const Value holds = evaluate(*call.arguments[0], scope);
+  --no_event_;
+  if (holds.type != BasicType::kBoolean || !holds.is_scalar())
+    throw Error("the condition of assert() is not a Boolean", expression.place.location());
+  ExpressionPtr level = call.arguments.size() > 2 ? call.arguments[2] : nullptr;
+  for (const NamedArgument& named : call.named)
+    if (named.name == "level") level = named.value;
+  const bool warning = level != nullptr && constant_integer(*level, scope, "the level") == 1;
+  const Expr condition = !active || holds.number();
+  const std::string message = message_text(*call.arguments[1], scope);
+  if (const std::optional<double> known = fixed_number(condition)) {
+    if (*known != 0.0) return;
+    if (!warning) throw Error("assertion violated: " + message, expression.place.location());
+    flat_.warnings.push_back(message);
+    return;
+  }
+  flat_.assertions.push_back({condition, message, warning, expression.place.location()});
+}
+
+void Flattener::add_reinit(const CallExpression& call, const Expression& expression,
+                           const Scope& scope, const Expr& active) {
+  if (call.arguments.size() != 2)
+    throw Error("reinit() takes a variable and its new value", expression.place.location());
+  past_shadows_ = true;
+  const Value variable = evaluate(*call.arguments[0], scope);
+  past_shadows_ = false;
+  const Value value = evaluate(*call.arguments[1], scope);
+  if (variable.dimensions != value.dimensions)
+    throw Error("reinit(): the variable and its value differ in shape", expression.place.location());
+  for (std::size_t i = 0; i < variable.numbers.size(); ++i) {
+    if (!variable.numbers[i].is_variable())
+      throw Error(fmt::format("reinit() of '{}', which is not a continuous variable",
+                              to_text(*call.arguments[0])),
+                  expression.place.location());
+    flat_.reinits.push_back(
+        {active, variable.numbers[i], value.numbers[i], expression.place.location()});
+  }
+}
+
+}  // namespace saltus

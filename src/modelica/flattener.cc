@@ -1,0 +1,113 @@
+#include "modelica/flattener.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "modelica/parser.h"
+#include "modelica/tables.h"
+
+namespace saltus {
+
+Flattener::Flattener(Library& library, FlatModel& flat) : library_(library), flat_(flat) {
+  make_builtins();
+}
+
+Flattener::~Flattener() = default;
+
+void Flattener::make_builtins() {
+  const ParseResult parsed = parse_modelica(
+      "type Real end Real; type Integer end Integer; type Boolean end Boolean;"
+      "type String end String; class ExternalObject end ExternalObject;"
+      "type StateSelect = enumeration(never, avoid, default, prefer, always);"
+      "type AssertionLevel = enumeration(warning, error);",
+      "predefined types");
+  if (!parsed.ok()) throw to_error(parsed.errors);
+  builtin_classes_ = parsed.definition->classes;
+  for (const auto& c : builtin_classes_) builtins_[c->name] = c.get();
+}
+
+void Flattener::run(const ClassDefinition& model, const Modification* overrides) {
+  if (overrides != nullptr)
+    for (const Argument& argument : overrides->arguments) overrides_.insert(&argument);
+  root_ = make_root(model, overrides);
+  instantiate(*root_);
+  check_overrides(overrides);
+  for_each_class_instance(*root_, [&](Instance& i) { mark_when_targets(i); });
+  // Parameters first: nothing they need may depend on variables.
+  const std::function<void(Instance&)> parameters = [&](Instance& i) {
+    for (const auto& c : i.children)
+      if (is_active(*c) && c->target == nullptr && c->is_leaf() &&
+          c->variability >= Variability::kParameter)
+        declare_all(*c);
+  };
+  for_each_class_instance(*root_, parameters);
+  variables_allowed_ = true;
+  declare_all(*root_);
+  EquationSink none;
+  only_connections_ = true;
+  for_each_class_instance(*root_, [&](Instance& i) {
+    for (const ClassInfo::Base& base : i.type.info->bases)
+      translate(base.definition->equations, {&i, base.definition, nullptr}, none);
+  });
+  only_connections_ = false;
+  for_each_class_instance(*root_, [&](Instance& i) { flatten_equations(i); });
+  add_connection_equations();
+  add_unconnected_flows(*root_, false);
+  assign_discrete();
+  read_experiment(model);
+}
+
+// A name that reached nothing is a mistake, not a modification without effect.
+void Flattener::check_overrides(const Modification* overrides) {
+  if (overrides == nullptr) return;
+  for (const Argument& argument : overrides->arguments) {
+    Instance* at = root_.get();
+    for (const std::string& part : argument.name.parts) {
+      Instance* next = at->is_leaf() ? nullptr : find_child(*at, part);
+      if (next == nullptr) {
+        const std::vector<std::string> names =
+            at->is_leaf() ? std::vector<std::string>{} : child_names(*at);
+        throw Error(fmt::format("--set {}: {} has no '{}'{}", argument.name.text(),
+                                at->path.empty() ? "the model" : "'" + at->path + "'", part,
+                                did_you_mean(part, names)));
+      }
+      resolve(*next);
+      at = next;
+    }
+    if (!at->is_leaf())
+      throw Error(fmt::format("--set {}: it is a {}, not a parameter or variable",
+                              argument.name.text(), at->type.info->definition->name));
+    if (at->variability == Variability::kConstant)
+      throw Error(fmt::format("--set {}: it is a constant", argument.name.text()));
+    const Layer* layer = binding_layer(*at);
+    if (at->variability == Variability::kParameter &&
+        (layer == nullptr || layer->argument != &argument))
+      throw Error(fmt::format("--set {}: it cannot be changed", argument.name.text()));
+    if (at->component->final)
+      throw Error(fmt::format("--set {}: it is final", argument.name.text()));
+  }
+}
+
+void Flattener::read_experiment(const ClassDefinition& model) {
+  if (model.annotation() == nullptr) return;
+  const Argument* experiment = model.annotation()->find("experiment");
+  if (experiment == nullptr || experiment->modification == nullptr) return;
+  const auto number = [&](const char* name) -> std::optional<double> {
+    const Argument* argument = experiment->modification->find(name);
+    if (argument == nullptr || argument->modification == nullptr ||
+        argument->modification->value == nullptr)
+      return std::nullopt;
+    return constant_number(evaluate(*argument->modification->value, {nullptr, &model, nullptr}),
+                           argument->place, "the experiment annotation");
+  };
+  Experiment& e = flat_.system.experiment;
+  e.start_time = number("StartTime").value_or(e.start_time);
+  e.stop_time = number("StopTime").value_or(e.start_time + 1.0);
+  e.tolerance = number("Tolerance").value_or(e.tolerance);
+  if (const std::optional<double> interval = number("Interval")) e.interval = interval;
+  if (const std::optional<double> count = number("NumberOfIntervals"); count && *count > 0.0)
+    e.interval = (e.stop_time - e.start_time) / *count;
+}
+
+}  // namespace saltus

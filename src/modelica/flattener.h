@@ -1,0 +1,335 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "model/flat_model.h"
+#include "modelica/instance.h"
+#include "modelica/library.h"
+#include "modelica/value.h"
+
+namespace saltus {
+
+class TableData;
+
+// Turns one class into a FlatModel. The steps call each other (the size of an array is an
+// expression, the value of a parameter comes from a modification, an expression names components),
+// so they are one class; each group below is one source file.
+class Flattener {
+ public:
+  Flattener(Library& library, FlatModel& flat);
+  ~Flattener();
+
+  // Flattens the class into the model given. `overrides` are the outermost modifications.
+  void run(const ClassDefinition& model, const Modification* overrides);
+
+ private:
+  // --- class_info.cc: classes with what they inherit
+  const ClassInfo& info(const ClassDefinition& definition);
+  void add_bases(ClassInfo& target, const ClassDefinition& definition,
+                 const std::vector<ExtendsModification>& on_the_way, int depth);
+  void add_base(ClassInfo& target, const ClassRef& base, const Modification* modification,
+                const ClassDefinition& lexical, const std::vector<ExtendsModification>& on_the_way,
+                const Place& place, int depth);
+  const ClassInfo::Member& member(const ClassInfo& info, const std::string& name);
+  const ClassDefinition* builtin_class(std::string_view name) const;
+
+  // --- lookup.cc: names
+  struct Found {
+    const Value* local = nullptr;
+    Instance* instance = nullptr;
+    ClassRef cls;
+    explicit operator bool() const { return local != nullptr || instance != nullptr || cls; }
+  };
+  Found lookup(const std::string& name, const Scope& scope);
+  Found lookup_in(const std::string& name, const Scope& scope);  // not outward
+  Found lookup_top(const std::string& name);
+  Found lookup_qualified(const Name& name);  // from the top
+  Found member_of(const ClassRef& cls, const std::string& name);
+  std::optional<Scope> outward(const Scope& scope);
+  ClassRef redeclared(Instance* instance, const ClassInfo& info, std::size_t base,
+                      const std::string& name);
+  ClassRef lookup_class(const Name& name, const Scope& scope);  // throws Error
+  TypeRef resolve_type(ClassRef cls);
+  Instance& package_instance(const ClassDefinition& definition);
+  std::vector<std::string> visible_names(const Scope& scope);
+  [[noreturn]] void unknown_name(const std::string& name, const std::string& whole,
+                                 const Scope& scope, const Place& place);
+
+  // --- instantiate.cc: the tree
+  std::unique_ptr<Instance> make_root(const ClassDefinition& model, const Modification* overrides);
+  void resolve(Instance& instance);
+  void expand(Instance& instance);
+  void make_elements(Instance& instance);
+  Instance* find_child(Instance& instance, std::string_view name);
+  Instance& child(Instance& instance, const std::string& name, const Place& place);
+  bool is_active(Instance& instance);
+  const Dimensions& dimensions(Instance& instance);
+  Instance* find_inner(const Instance& outer);
+  Layers layers_for(Instance& instance, const ClassInfo& info, std::size_t base,
+                    std::string_view name);
+  void instantiate(Instance& instance);  // everything below
+  std::vector<std::string> child_names(Instance& instance);
+
+  // --- variables.cc: leaves
+  const Value& value_of(Instance& leaf);
+  Value record_value(Instance& instance);
+  Value instance_value(Instance& instance);  // leaf or record, arrays included
+  std::optional<Value> binding(Instance& leaf);
+  const Layer* binding_layer(const Instance& leaf) const;
+  Value layer_value(const Layer& layer);
+  std::optional<Value> attribute(Instance& leaf, std::string_view name);
+  std::optional<double> number_attribute(Instance& leaf, std::string_view name, std::size_t element);
+  void declare_parameter(Instance& leaf);
+  void declare_variable(Instance& leaf);
+  void declare_all(Instance& instance);
+  bool is_discrete(const Instance& leaf) const;
+  void check_type(const Instance& leaf, const Value& value, const Place& place) const;
+
+  // --- evaluate.cc: expressions
+  Value evaluate(const Expression& expression, const Scope& scope);
+  Value evaluate_unary(const UnaryExpression& e, const Scope& scope, const Place& place);
+  Value evaluate_binary(const Expression& expression, const BinaryExpression& e,
+                        const Scope& scope);
+  Value evaluate_if(const IfExpression& e, const Scope& scope, const Place& place);
+  Value evaluate_range(const RangeExpression& e, const Scope& scope, const Place& place);
+  Value evaluate_matrix(const MatrixConstructor& e, const Scope& scope, const Place& place);
+  Value iterate(const ExpressionPtr& body, const std::vector<Iterator>& iterators,
+                const Scope& scope, const Place& place);
+  std::vector<Value> iteration_values(const Iterator& iterator, const Scope& scope);
+  Value compare(BinaryOperator op, const Value& a, const Value& b, const Expression& expression);
+  Expr make_relation(const Expr& value, Strict strict, const Expression& expression);
+  // Numbers needed at translation; throw Error if the expression depends on variables.
+  double constant_number(const Value& value, const Place& place, const char* what);
+  long constant_integer(const Expression& expression, const Scope& scope, const char* what);
+  std::optional<double> fixed_number(const Expr& expression);  // none: depends on variables
+  bool varies_continuously(const Expr& expression);            // depends on variables or time
+
+  // --- reference.cc: a[1].b
+  Value reference(const ComponentReference& reference, const Scope& scope, const Place& place);
+  Value navigate(Instance& instance, const ComponentReference& reference, std::size_t part,
+                 const Scope& scope);
+  Value class_value(const ClassRef& cls, const ComponentReference& reference, std::size_t part,
+                    const Scope& scope);
+  struct Subscripts {
+    std::vector<std::vector<std::size_t>> chosen;  // from 0, for each dimension given
+    std::vector<bool> scalar;                      // the dimension disappears
+    std::vector<Expr> symbolic;                    // where not known at translation
+    bool has_symbolic = false;
+    Dimensions shape() const;
+    std::vector<std::size_t> flat(const Dimensions& dimensions) const;
+  };
+  Subscripts subscripts(const std::vector<ExpressionPtr>& expressions, const Dimensions& dimensions,
+                        const Scope& scope, const std::string& name, const Place& place);
+  Value subscripted(const Value& value, const std::vector<ExpressionPtr>& expressions,
+                    const Scope& scope, const std::string& name, const Place& place);
+  struct InstancePart {  // a component, or elements of an array of variables
+    Instance* instance = nullptr;
+    std::vector<std::size_t> elements;  // flat; of leaves
+    bool outside = false;
+  };
+  struct InstanceRange {
+    std::vector<InstancePart> parts;
+    Dimensions dimensions;
+    bool dropped = false;  // leads to a component whose condition is false
+  };
+  InstanceRange instances_of(const ComponentReference& reference, const Scope& scope);
+  void gather_instances(Instance& instance, const ComponentReference& reference, std::size_t part,
+                        const Scope& scope, InstanceRange& out);
+
+  // --- builtins.cc, call.cc, natives.cc: functions
+  Value call(const Expression& expression, const CallExpression& e, const Scope& scope);
+  std::vector<Value> call_results(const Expression& expression, const CallExpression& e,
+                                  const Scope& scope);
+  std::optional<Value> call_builtin(const std::string& name, const Expression& expression,
+                                    const CallExpression& e, const Scope& scope);
+  std::optional<Value> call_event_builtin(const std::string& name, const Expression& expression,
+                                          const CallExpression& e, const Scope& scope);
+  std::optional<Value> call_array_builtin(const std::string& name, const Expression& expression,
+                                          const CallExpression& e, const Scope& scope);
+  std::optional<Value> call_text_builtin(const std::string& name, const Expression& expression,
+                                         const CallExpression& e, const Scope& scope);
+  Expr rounded(const Expr& value, const Expression& expression);  // floor with events
+  Value pre_of(const Value& value, const Place& place);
+  Value derivative_of(const Value& value, const Place& place);
+  std::vector<Value> call_function(const ClassDefinition& function,
+                                   std::vector<std::pair<std::string, Value>> arguments,
+                                   const Place& place);
+  std::vector<Value> call_vectorized(const ClassDefinition& function,
+                                     const std::vector<std::pair<std::string, Value>>& arguments,
+                                     const Place& place);
+  std::optional<std::vector<Value>> call_native(
+      const ClassDefinition& function, const std::vector<std::pair<std::string, Value>>& arguments,
+      const Place& place);
+  std::optional<Value> interpolate_vector(
+      const std::vector<std::pair<std::string, Value>>& arguments, const Place& place);
+  std::string resource_path(const std::string& uri, const Place& place);
+  std::optional<Value> call_table(const std::string& name,
+                                  const std::vector<std::pair<std::string, Value>>& arguments,
+                                  const Place& place);
+  Value construct_record(const ClassRef& record, const CallExpression& e, const Scope& scope,
+                         const Place& place);
+  Value construct_record(const ClassDefinition& record,
+                         const std::vector<std::pair<std::string, Value>>& given,
+                         const Place& place);
+  std::vector<std::pair<std::string, Value>> bind_arguments(const ClassInfo& info,
+                                                            const CallExpression& e,
+                                                            const Scope& scope,
+                                                            const Place& place);
+  std::string message_text(const Expression& expression, const Scope& scope);
+
+  // --- statements.cc: symbolic execution
+  struct Frame;
+  enum class Flow { kNext, kBreak, kReturn };
+  std::vector<Value> run_function(const ClassInfo& info,
+                                  const std::vector<std::pair<std::string, Value>>& arguments,
+                                  const Place& place);
+  std::vector<Value> explore(const ClassInfo& info,
+                             const std::vector<std::pair<std::string, Value>>& arguments,
+                             const std::vector<bool>& prefix, const Place& place, int& leaves);
+  Flow execute(const std::vector<Statement>& statements, Frame& frame);
+  Flow execute(const Statement& statement, Frame& frame);
+  Flow execute_if(const IfStatement& s, Frame& frame, const Place& place);
+  Flow execute_merged(const std::vector<Branch<Statement>>& branches, std::size_t first,
+                      Frame& frame);
+  Flow execute_for(const std::vector<Iterator>& iterators, std::size_t k,
+                   const std::vector<Statement>& body, Frame& frame);
+  Flow execute_while(const WhileStatement& s, Frame& frame, const Place& place);
+  Flow execute_when(const WhenStatement& s, Frame& frame, const Place& place);
+  void assign(const ComponentReference& target, const Value& value, Frame& frame,
+              const Place& place);
+  Value declared_value(const ClassInfo& info, const ClassInfo::Element& element, Frame& frame,
+                       const Place& place);
+  Value blank_value(const TypeRef& type, const Dimensions& size, const Place& place);
+  void assign_into(Value& at, const ComponentReference& target, std::size_t part,
+                   const Value& value, Frame& frame, const Place& place);
+  void execute_call(const Expression& expression, Frame& frame);
+  bool decide(const Expr& condition, Frame& frame, const Place& place);
+
+  // --- algorithms.cc
+  void flatten_algorithm(const std::vector<Statement>& statements, const Scope& scope,
+                         bool initial);
+
+  // --- equations.cc
+  struct DiscreteCandidate {
+    Expr left;
+    Expr right;
+    SourceLocation where;
+    std::string name;
+  };
+  struct EquationSink {
+    std::vector<EquationItem>* items = nullptr;
+    std::vector<DiscreteCandidate>* discrete = nullptr;
+    bool initial = false;
+    Expr active = 1.0;  // what must hold for these equations to count
+    bool conditional = false;
+  };
+  void for_each_class_instance(Instance& instance, const std::function<void(Instance&)>& visit);
+  void flatten_equations(Instance& instance);
+  void flatten_binding(Instance& leaf, EquationSink& sink);
+  void translate(const std::vector<EquationClause>& equations, const Scope& scope,
+                 EquationSink& sink);
+  void translate(const EquationClause& equation, const Scope& scope, EquationSink& sink);
+  void translate_simple(const SimpleEquation& e, const EquationClause& equation, const Scope& scope,
+                        EquationSink& sink);
+  void translate_if(const ConditionalEquation& e, const EquationClause& equation,
+                    const Scope& scope, EquationSink& sink);
+  void join_discrete(const std::vector<Expr>& conditions,
+                     const std::vector<std::vector<DiscreteCandidate>>& branches,
+                     const Place& place, EquationSink& sink);
+  void translate_call(const CallExpression& call, const Expression& expression, const Scope& scope,
+                      EquationSink& sink);
+  void add_equality(const Value& left, const Value& right, const std::string& name,
+                    const Place& place, EquationSink& sink);
+  void for_each_iteration(const std::vector<Iterator>& iterators, const Scope& scope,
+                          const std::function<void(const Scope&)>& body);
+  std::string equation_label(const Scope& scope, const EquationClause& equation) const;
+  void add_assertion(const CallExpression& call, const Expression& expression, const Scope& scope,
+                     const Expr& active);
+  void add_reinit(const CallExpression& call, const Expression& expression, const Scope& scope,
+                  const Expr& active);
+
+  // --- when.cc
+  Expr when_condition(const Expression& condition, const Scope& scope);
+  void translate_when(const WhenEquation& e, const EquationClause& equation, const Scope& scope,
+                      EquationSink& sink);
+  struct WhenBody;
+  void translate_when_body(const std::vector<EquationClause>& equations, const Scope& scope,
+                           WhenBody& body);
+  void mark_when_targets(Instance& instance);
+  void mark_when_targets(const std::vector<EquationClause>& equations, const Scope& scope,
+                         bool in_when);
+  void mark_when_targets(const std::vector<Statement>& statements, const Scope& scope,
+                         bool in_when);
+  void mark_target(const ComponentReference& target, const Scope& scope);
+
+  // --- discrete.cc: which equation gives which discrete variable
+  void assign_discrete();
+  Expr pre_slot(const Expr& symbol);
+  bool is_discrete_symbol(const Expr& symbol) const;
+
+  // --- connections.cc
+  void connect(const ConnectEquation& e, const Scope& scope, const Place& place);
+  void connect_instances(const InstancePart& a, const InstancePart& b, const Place& place);
+  void connect_leaves(Instance& a, const std::vector<std::size_t>& a_elements, bool a_outside,
+                      Instance& b, const std::vector<std::size_t>& b_elements, bool b_outside,
+                      const Place& place);
+  void add_connection_equations();
+  void add_unconnected_flows(Instance& instance, bool in_connector);
+  int connection_node(Instance& leaf, std::size_t element, bool outside, const Place& place);
+  int connection_root(int node);
+  bool has_connection_node(const Instance& leaf, std::size_t element, bool outside) const;
+
+  // --- flattener.cc
+  void make_builtins();
+  void check_overrides(const Modification* overrides);
+  void read_experiment(const ClassDefinition& model);
+
+  [[noreturn]] static void refuse(const std::string& what, const Place& place);
+
+  Library& library_;
+  FlatModel& flat_;
+  std::unordered_map<const ClassDefinition*, std::unique_ptr<ClassInfo>> infos_;
+  std::unordered_map<std::string_view, const ClassDefinition*> builtins_;
+  std::vector<std::shared_ptr<ClassDefinition>> builtin_classes_;
+  std::unordered_map<const ClassDefinition*, std::unique_ptr<Instance>> packages_;
+  std::unique_ptr<Instance> root_;
+  std::unordered_map<std::string, Value> layer_values_;  // of modifications with subscripts
+  std::unordered_map<const Node*, double> fixed_numbers_;
+  std::unordered_map<const Node*, bool> varies_;
+  std::unordered_map<const Node*, Expr> pre_slots_;    // by symbol
+  std::unordered_map<const Node*, std::size_t> discrete_numbers_;
+  std::unordered_set<const Node*> when_assigned_;
+  std::vector<DiscreteCandidate> discrete_candidates_;
+  bool variables_allowed_ = false;  // once parameters are known
+  int no_event_ = 0;                // inside noEvent, functions
+  int in_function_ = 0;
+  bool past_shadows_ = false;
+  bool only_connections_ = false;  // the pass that collects connect()
+  int rounded_ = 0;
+  std::vector<const ClassDefinition*> call_stack_;
+  std::vector<std::size_t> end_values_;  // of `end` inside subscripts
+  std::unordered_map<std::shared_ptr<const ExternalObject>, std::unique_ptr<TableData>> tables_;
+
+  struct ConnectionNode {
+    Instance* leaf = nullptr;
+    std::size_t element = 0;
+    bool outside = false;
+    int parent = -1;
+    Place place;
+  };
+  std::vector<ConnectionNode> connection_nodes_;
+  std::unordered_map<const Instance*, std::vector<int>> connection_index_;  // element, side
+  std::unordered_set<const Argument*> overrides_;
+  std::unordered_map<const Node*, Expr> edges_;
+  std::unordered_map<const Instance*, int> cardinality_;
+};
+
+}  // namespace saltus

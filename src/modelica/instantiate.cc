@@ -1,0 +1,285 @@
+// The tree of components: types, conditions, sizes, inner and outer.
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+namespace {
+
+constexpr int kMaxDepth = 200;
+constexpr std::size_t kMaxElements = 10'000'000;
+
+int depth_of(const Instance& instance) {
+  int depth = 0;
+  for (const Instance* i = &instance; i != nullptr; i = i->parent) ++depth;
+  return depth;
+}
+
+// parameter < constant: the stronger restriction wins.
+Variability stricter(Variability a, Variability b) {
+  return static_cast<int>(a) > static_cast<int>(b) ? a : b;
+}
+
+}  // namespace
+
+std::unique_ptr<Instance> Flattener::make_root(const ClassDefinition& model,
+                                               const Modification* overrides) {
+  auto root = std::make_unique<Instance>();
+  root->type = resolve_type({&model, {nullptr, model.enclosing, nullptr}});
+  if (root->type.info->basic || model.kind == ClassKind::kFunction ||
+      model.kind == ClassKind::kPackage)
+    throw Error(fmt::format("'{}' is a {}; only models and blocks can be simulated",
+                            model.qualified_name(), spelling(model.kind)),
+                model.place.location());
+  append_layers(overrides, {root.get(), nullptr, nullptr}, root->layers);
+  for (const Layer& layer : root->type.modifications) root->layers.push_back(layer);
+  root->resolved = true;
+  root->active = true;
+  root->dimensions = Dimensions{};
+  return root;
+}
+
+Layers Flattener::layers_for(Instance& instance, const ClassInfo& in, std::size_t base,
+                             std::string_view name) {
+  Layers layers;
+  for (const Layer& layer : instance.layers) append_child_layers(layer, name, layers);
+  for (const ExtendsModification& m : in.bases[base].modifications) {
+    Layers own;
+    append_layers(m.modification, {&instance, m.lexical, nullptr}, own);
+    for (const Layer& layer : own) append_child_layers(layer, name, layers);
+  }
+  return layers;
+}
+
+void Flattener::expand(Instance& instance) {
+  if (instance.expanded) return;
+  instance.expanded = true;
+  if (depth_of(instance) > kMaxDepth)
+    throw Error(fmt::format("'{}' contains itself without end", instance.path),
+                instance.component == nullptr ? SourceLocation{}
+                                              : instance.component->place.location());
+  const ClassInfo& in = *instance.type.info;
+  instance.children.reserve(in.elements.size());
+  for (const ClassInfo::Element& element : in.elements) {
+    auto made = std::make_unique<Instance>();
+    Instance& c = *made;
+    c.parent = &instance;
+    c.component = element.component;
+    c.owner = in.bases[element.base].definition;
+    c.name = element.component->name;
+    c.path = instance.path.empty() ? c.name : instance.path + "." + c.name;
+    c.layers = layers_for(instance, in, element.base, c.name);
+    c.type_scope = {&instance, c.owner, nullptr};
+    c.type_name = element.component->type;
+    for (const Layer& layer : c.layers) {
+      if (layer.argument == nullptr ||
+          layer.argument->kind != Argument::Kind::kRedeclareComponent ||
+          layer.argument->component == nullptr)
+        continue;
+      c.replacement = layer.argument->component.get();
+      c.type_scope = layer.scope;
+      c.type_name = c.replacement->type;
+      break;
+    }
+    if (element.component->constraint && c.replacement != nullptr)
+      append_layers(element.component->constraint->modification.get(), {&instance, c.owner, nullptr},
+                    c.layers);
+    append_layers(element.component->modification.get(), {&instance, c.owner, nullptr}, c.layers);
+    instance.child_index.emplace(c.component->name, &c);
+    instance.children.push_back(std::move(made));
+  }
+}
+
+Instance* Flattener::find_child(Instance& instance, std::string_view name) {
+  expand(instance);
+  const auto it = instance.child_index.find(name);
+  return it == instance.child_index.end() ? nullptr : it->second;
+}
+
+std::vector<std::string> Flattener::child_names(Instance& instance) {
+  expand(instance);
+  std::vector<std::string> names;
+  for (const auto& c : instance.children) names.push_back(c->name);
+  return names;
+}
+
+Instance& Flattener::child(Instance& instance, const std::string& name, const Place& place) {
+  if (Instance* found = find_child(instance, name)) return *found;
+  const std::string whose =
+      instance.path.empty() ? "the model" : fmt::format("'{}'", instance.path);
+  throw Error(fmt::format("{} (a {}) has no '{}'{}", whose, instance.type.info->definition->name,
+                          name, did_you_mean(name, child_names(instance))),
+              place.location());
+}
+
+void Flattener::resolve(Instance& instance) {
+  if (instance.resolved) return;
+  const Component& declared = *instance.component;
+  const Component& component = instance.replacement ? *instance.replacement : declared;
+  instance.type = resolve_type(lookup_class(instance.type_name, instance.type_scope));
+  instance.resolved = true;
+  for (const Layer& layer : instance.type.modifications) instance.layers.push_back(layer);
+  const Instance* parent = instance.parent;
+  instance.variability = stricter(stricter(component.variability, declared.variability),
+                                  parent->variability);
+  instance.causality = component.causality != Causality::kNone   ? component.causality
+                       : declared.causality != Causality::kNone  ? declared.causality
+                       : parent->causality != Causality::kNone   ? parent->causality
+                                                                 : instance.type.causality;
+  instance.connection =
+      component.connection != Connection::kPotential ? component.connection : parent->connection;
+  if (component.connection == Connection::kStream) refuse("stream connectors", component.place);
+  instance.is_protected =
+      declared.visibility == Visibility::kProtected || parent->is_protected;
+  const ClassDefinition& definition = *instance.type.info->definition;
+  if (declared.outer && !declared.inner) instance.target = find_inner(instance);
+  if (instance.target != nullptr) return;
+  if (definition.kind == ClassKind::kFunction || definition.kind == ClassKind::kPackage)
+    throw Error(fmt::format("'{}' is a {}; it cannot be the type of a component",
+                            definition.qualified_name(), spelling(definition.kind)),
+                component.type.place.location());
+  if (definition.kind == ClassKind::kExpandableConnector)
+    refuse("expandable connectors", component.place);
+  if (definition.partial && !instance.type.info->basic && instance.parent->path.empty() &&
+      !declared.replaceable && instance.replacement == nullptr && instance.component != nullptr &&
+      definition.kind != ClassKind::kConnector && definition.kind != ClassKind::kRecord &&
+      instance.parent == root_.get())
+    throw Error(fmt::format("'{}' is a partial {} and cannot be used as a component",
+                            definition.qualified_name(), spelling(definition.kind)),
+                component.type.place.location());
+}
+
+Instance* Flattener::find_inner(const Instance& outer) {
+  for (Instance* at = outer.parent->parent; at != nullptr; at = at->parent) {
+    if (!at->resolved || at->type.info->basic) continue;
+    Instance* found = find_child(*at, outer.component->name);
+    if (found != nullptr && found->component->inner) {
+      resolve(*found);
+      return found->target != nullptr ? found->target : found;
+    }
+  }
+  throw Error(fmt::format("'{}' is an outer component, but no component around it declares "
+                          "'inner {} {}'",
+                          outer.path, outer.type_name.text(), outer.component->name),
+              outer.component->place.location());
+}
+
+bool Flattener::is_active(Instance& instance) {
+  if (instance.active) return *instance.active;
+  if (instance.parent != nullptr && instance.component == nullptr) return true;
+  const ExpressionPtr& condition = instance.component->condition;
+  bool active = true;
+  if (condition != nullptr) {
+    const Value value = evaluate(*condition, {instance.parent, instance.owner, nullptr});
+    if (value.type != BasicType::kBoolean || !value.is_scalar())
+      throw Error(fmt::format("the condition of '{}' is not Boolean", instance.path),
+                  condition->place.location());
+    active = constant_number(value, condition->place, "the condition of a component") != 0.0;
+  }
+  instance.active = active;
+  return active;
+}
+
+const Dimensions& Flattener::dimensions(Instance& instance) {
+  if (instance.dimensions) return *instance.dimensions;
+  resolve(instance);
+  if (instance.target != nullptr) return dimensions(*instance.target);
+  const Component& component =
+      instance.replacement != nullptr && !instance.replacement->dimensions.empty()
+          ? *instance.replacement
+          : *instance.component;
+  std::vector<std::pair<ExpressionPtr, Scope>> expressions;
+  for (const ExpressionPtr& e : component.dimensions)
+    expressions.emplace_back(e, Scope{instance.parent, instance.owner, nullptr});
+  for (const auto& d : instance.type.dimensions) expressions.push_back(d);
+  if (expressions.empty()) {
+    instance.dimensions = Dimensions{};
+    return *instance.dimensions;
+  }
+  if (instance.busy)
+    throw Error(fmt::format("the size of '{}' depends on itself", instance.path),
+                component.place.location());
+  instance.busy = true;
+  Dimensions result;
+  std::optional<Value> bound;
+  for (std::size_t k = 0; k < expressions.size(); ++k) {
+    const auto& [expression, scope] = expressions[k];
+    if (expression->as<WholeDimension>() != nullptr) {
+      if (!bound) bound = binding(instance);
+      if (!bound || bound->dimensions.size() <= k)
+        throw Error(fmt::format("the size of '{}' is not known: it is declared with ':' and has no "
+                                "value to take it from",
+                                instance.path),
+                    component.place.location());
+      result.push_back(bound->dimensions[k]);
+      continue;
+    }
+    const Value value = evaluate(*expression, scope);
+    if (value.type == BasicType::kReal)
+      throw Error(fmt::format("the size of '{}' is not an Integer", instance.path),
+                  expression->place.location());
+    const double size = constant_number(value, expression->place, "the size of an array");
+    if (size < 0.0)
+      throw Error(fmt::format("the size of '{}' is {}", instance.path, size),
+                  expression->place.location());
+    result.push_back(static_cast<std::size_t>(size));
+  }
+  instance.busy = false;
+  if (element_count(result) > kMaxElements)
+    throw Error(fmt::format("'{}' has {} elements: too many", instance.path, element_count(result)),
+                component.place.location());
+  instance.dimensions = std::move(result);
+  return *instance.dimensions;
+}
+
+void Flattener::make_elements(Instance& instance) {
+  const Dimensions& size = dimensions(instance);
+  if (size.empty() || !instance.elements.empty()) return;
+  const std::size_t count = element_count(size);
+  instance.elements.reserve(count);
+  for (std::size_t flat = 0; flat < count; ++flat) {
+    auto made = std::make_unique<Instance>();
+    Instance& e = *made;
+    const std::string subscript = subscript_text(size, flat);
+    e.parent = instance.parent;
+    e.component = instance.component;
+    e.replacement = instance.replacement;
+    e.owner = instance.owner;
+    e.name = instance.name + subscript;
+    e.path = instance.path + subscript;
+    e.layers = element_layers(instance.layers, subscripts_of(size, flat));
+    e.type_scope = instance.type_scope;
+    e.type_name = instance.type_name;
+    e.type = instance.type;
+    e.resolved = true;
+    e.variability = instance.variability;
+    e.causality = instance.causality;
+    e.connection = instance.connection;
+    e.is_protected = instance.is_protected;
+    e.active = true;
+    e.dimensions = Dimensions{};
+    instance.elements.push_back(std::move(made));
+  }
+}
+
+void Flattener::instantiate(Instance& instance) {
+  if (!is_active(instance)) return;
+  resolve(instance);
+  if (instance.target != nullptr) return;
+  if (instance.is_leaf()) {
+    dimensions(instance);
+    return;
+  }
+  if (!dimensions(instance).empty()) {
+    make_elements(instance);
+    for (const auto& element : instance.elements) instantiate(*element);
+    return;
+  }
+  expand(instance);
+  for (const auto& c : instance.children) instantiate(*c);
+}
+
+}  // namespace saltus

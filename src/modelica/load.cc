@@ -1,0 +1,83 @@
+#include "modelica/load.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "modelica/flattener.h"
+#include "modelica/library.h"
+#include "modelica/parser.h"
+
+namespace saltus {
+namespace {
+
+std::shared_ptr<Modification> make_overrides(const LoadOptions& options) {
+  if (options.overrides.empty()) return nullptr;
+  auto result = std::make_shared<Modification>();
+  for (const auto& [name, value] : options.overrides) {
+    Argument argument;
+    std::size_t from = 0;
+    while (from <= name.size()) {
+      const std::size_t dot = std::min(name.find('.', from), name.size());
+      argument.name.parts.push_back(name.substr(from, dot - from));
+      if (argument.name.parts.back().empty())
+        throw Error(fmt::format("--set {}={}: the name is not complete", name, value));
+      from = dot + 1;
+    }
+    auto modification = std::make_shared<Modification>();
+    modification->value = parse_expression(value, "--set " + name);
+    argument.modification = modification;
+    result->arguments.push_back(std::move(argument));
+  }
+  return result;
+}
+
+void add_folders(Library& library, const LoadOptions& options) {
+  for (const std::filesystem::path& folder : options.libraries) library.add_folder(folder);
+  if (options.use_modelica_path) library.add_modelica_path();
+}
+
+const ClassDefinition& choose(Library& library, const std::vector<const ClassDefinition*>& classes,
+                              const std::string& name, const std::string& file) {
+  if (classes.empty()) throw Error(fmt::format("'{}' contains no class", file));
+  if (name.empty()) return *classes.back();
+  for (const ClassDefinition* c : classes) {
+    if (c->qualified_name() == name || c->name == name) return *c;
+    if (const ClassDefinition* inside = library.find(c->qualified_name() + "." + name))
+      return *inside;
+  }
+  return library.get(name);
+}
+
+FlatModel flatten(Library& library, const ClassDefinition& model, const LoadOptions& options) {
+  FlatModel flat(model.qualified_name());
+  const std::shared_ptr<Modification> overrides = make_overrides(options);
+  Flattener flattener(library, flat);
+  flattener.run(model, overrides.get());
+  return flat;
+}
+
+}  // namespace
+
+FlatModel load_modelica(const std::string& model, const LoadOptions& options) {
+  Library library;
+  add_folders(library, options);
+  const std::size_t extension = model.rfind(".mo");
+  const bool is_file = extension != std::string::npos &&
+                       (extension + 3 == model.size() || model[extension + 3] == ':');
+  if (!is_file) return flatten(library, library.get(model), options);
+  const std::string file = model.substr(0, extension + 3);
+  const std::string name =
+      extension + 3 == model.size() ? std::string() : model.substr(extension + 4);
+  return flatten(library, choose(library, library.load_file(file), name, file), options);
+}
+
+FlatModel load_modelica_text(std::string_view text, const std::string& name,
+                             const LoadOptions& options, const std::string& file) {
+  Library library;
+  add_folders(library, options);
+  return flatten(library, choose(library, library.load_text(text, file), name, file), options);
+}
+
+}  // namespace saltus

@@ -1,0 +1,159 @@
+// External functions that Saltus knows: elementary ones, strings, tables.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "expr/table.h"
+#include "modelica/flattener.h"
+#include "modelica/operators.h"
+#include "modelica/tables.h"
+
+namespace saltus {
+
+using Arguments = std::vector<std::pair<std::string, Value>>;
+
+std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& function,
+                                                         const Arguments& arguments,
+                                                         const Place& place) {
+  if (!function.external) {
+    if (function.name == "interpolate" &&
+        function.qualified_name() == "Modelica.Math.Vectors.interpolate")
+      if (std::optional<Value> value = interpolate_vector(arguments, place)) return {{*value}};
+    if (function.name == "loadResource" && arguments.size() == 1)
+      return {{Value::string(resource_path(arguments[0].second.text(), place))}};
+    return std::nullopt;
+  }
+  const ExternalFunction& external = *function.external;
+  const std::string& name = external.name.empty() ? function.name : external.name;
+  if (external.language == "builtin" && arguments.size() <= 2) {
+    std::vector<std::pair<std::string, Value>> values;
+    CallExpression call;
+    call.function.parts.push_back({name, {}, place});
+    Locals locals;
+    for (const auto& [argument_name, value] : arguments) {
+      locals.values.emplace_back(argument_name, value);
+      ComponentReference reference;
+      reference.parts.push_back({argument_name, {}, place});
+      call.arguments.push_back(make_expression(reference, place));
+    }
+    const ExpressionPtr expression = make_expression(call, place);
+    if (std::optional<Value> value =
+            call_builtin(name, *expression, *expression->as<CallExpression>(),
+                         {nullptr, &function, &locals}))
+      return {{*value}};
+    return std::nullopt;
+  }
+  if (name == "ModelicaStrings_length")
+    return {{Value::integer(static_cast<double>(arguments.at(0).second.text().size()))}};
+  if (name == "ModelicaStrings_substring") {
+    const std::string& text = arguments.at(0).second.text();
+    const auto first = static_cast<std::size_t>(
+        constant_number(arguments.at(1).second, place, "the start of a substring"));
+    const auto last =
+        arguments.size() > 2
+            ? static_cast<std::size_t>(
+                  constant_number(arguments[2].second, place, "the end of a substring"))
+            : first;
+    if (first < 1 || last > text.size() || last < first) return {{Value::string("")}};
+    return {{Value::string(text.substr(first - 1, last - first + 1))}};
+  }
+  if (name == "ModelicaStrings_compare") {
+    const int order = arguments.at(0).second.text().compare(arguments.at(1).second.text());
+    Value value = Value::integer(order < 0 ? 1 : order == 0 ? 2 : 3);
+    value.type = BasicType::kEnumeration;
+    return {{value}};
+  }
+  if (name == "ModelicaInternal_fullPathName") return {{arguments.at(0).second}};
+  if (name == "ModelicaError")
+    throw Error(arguments.at(0).second.text(), place.location());
+  if (name == "ModelicaInternal_print" || name == "ModelicaMessage" || name == "ModelicaWarning")
+    return std::vector<Value>{};
+  if (name.starts_with("ModelicaStandardTables_"))
+    if (std::optional<Value> value = call_table(name, arguments, place)) return {{*value}};
+  return std::nullopt;
+}
+
+// Modelica.Math.Vectors.interpolate with known points is a table, however many points it has.
+std::optional<Value> Flattener::interpolate_vector(const Arguments& arguments, const Place& place) {
+  if (arguments.size() < 3) return std::nullopt;
+  const auto numbers = [&](const Value& v) -> std::optional<std::vector<double>> {
+    std::vector<double> result;
+    for (const Expr& e : v.numbers) {
+      const std::optional<double> known = fixed_number(e);
+      if (!known) return std::nullopt;
+      result.push_back(*known);
+    }
+    return result;
+  };
+  const std::optional<std::vector<double>> x = numbers(arguments[0].second);
+  const std::optional<std::vector<double>> y = numbers(arguments[1].second);
+  const Value& u = arguments[2].second;
+  if (!x || !y || x->size() != y->size() || x->empty() || !u.is_scalar()) return std::nullopt;
+  if (x->size() == 1) return Value::real(arguments[1].second.numbers.front());
+  if (std::adjacent_find(x->begin(), x->end(), std::greater_equal<>()) != x->end())
+    return std::nullopt;
+  if (const std::optional<double> at = fixed_number(u.number())) {
+    const auto table = make_table("interpolate", *x, *y);
+    return Value::real(table->evaluate(*at));
+  }
+  const auto table = make_table(fmt::format("interpolate at {}:{}", place.line, place.column), *x, *y);
+  return Value::real(lookup(table, u.number()));
+}
+
+std::string Flattener::resource_path(const std::string& uri, const Place& place) {
+  const std::string scheme = "modelica://";
+  if (!uri.starts_with(scheme)) return uri;
+  const std::string rest = uri.substr(scheme.size());
+  const std::size_t slash = rest.find('/');
+  const std::string name = rest.substr(0, slash);
+  const ClassDefinition* cls = library_.find(name);
+  while (cls != nullptr && cls->enclosing != nullptr) cls = cls->enclosing;
+  if (cls == nullptr) throw Error(fmt::format("'{}': there is no such package", uri), place.location());
+  return (library_.folder_of(*cls) / (slash == std::string::npos ? "" : rest.substr(slash + 1)))
+      .string();
+}
+
+std::optional<Value> Flattener::call_table(const std::string& name, const Arguments& arguments,
+                                           const Place& place) {
+  if (arguments.empty() || arguments[0].second.object == nullptr) return std::nullopt;
+  const std::shared_ptr<const ExternalObject>& object = arguments[0].second.object;
+  std::unique_ptr<TableData>& data = tables_[object];
+  if (data == nullptr) {
+    const auto number_of = [&](const Expr& e) {
+      const std::optional<double> known = fixed_number(e);
+      if (!known) throw Error("a table holds a value that is not a parameter", place.location());
+      return *known;
+    };
+    data = std::make_unique<TableData>(read_table(*object, number_of, place));
+  }
+  std::vector<Expr> numbers;
+  for (std::size_t k = 1; k < arguments.size(); ++k) {
+    if (arguments[k].second.numbers.empty()) return std::nullopt;
+    numbers.push_back(arguments[k].second.number());
+  }
+  const auto column = [&]() {
+    return static_cast<std::size_t>(
+        constant_number(arguments.at(1).second, place, "the column of a table"));
+  };
+  if (name.ends_with("CombiTable1D_getValue"))
+    return Value::real(data->value(column(), numbers.at(1), place));
+  if (name.ends_with("CombiTable1D_minimumAbscissa") || name.ends_with("CombiTimeTable_minimumTime"))
+    return Value::real(data->first());
+  if (name.ends_with("CombiTable1D_maximumAbscissa") || name.ends_with("CombiTimeTable_maximumTime"))
+    return Value::real(data->last());
+  if (name.ends_with("CombiTable2D_getValue"))
+    return Value::real(data->value2(numbers.at(0), numbers.at(1), place));
+  if (name.ends_with("CombiTable2D_minimumAbscissa"))
+    return Value::array(BasicType::kReal, {2}, {data->corner(false, 0), data->corner(false, 1)});
+  if (name.ends_with("CombiTable2D_maximumAbscissa"))
+    return Value::array(BasicType::kReal, {2}, {data->corner(true, 0), data->corner(true, 1)});
+  if (name.ends_with("CombiTimeTable_getValue"))
+    return Value::real(data->time_value(column(), numbers.at(1), numbers.at(2), place));
+  if (name.ends_with("CombiTimeTable_nextTimeEvent"))
+    return Value::real(data->next_event(numbers.at(0)));
+  return std::nullopt;
+}
+
+}  // namespace saltus

@@ -1,0 +1,303 @@
+// Component references: a, a.b, a[2].b[:, i].
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+
+Dimensions Flattener::Subscripts::shape() const {
+  Dimensions result;
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    if (!scalar[k]) result.push_back(chosen[k].size());
+  return result;
+}
+
+// Flat places among the leading dimensions, the last subscript fastest.
+std::vector<std::size_t> Flattener::Subscripts::flat(const Dimensions& dimensions) const {
+  std::vector<std::size_t> result = {0};
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    std::vector<std::size_t> next;
+    next.reserve(result.size() * chosen[k].size());
+    for (const std::size_t r : result)
+      for (const std::size_t c : chosen[k]) next.push_back(r * dimensions[k] + c);
+    result = std::move(next);
+  }
+  return result;
+}
+
+Flattener::Subscripts Flattener::subscripts(const std::vector<ExpressionPtr>& expressions,
+                                            const Dimensions& dimensions, const Scope& scope,
+                                            const std::string& name, const Place& place) {
+  if (expressions.size() > dimensions.size())
+    throw Error(fmt::format("'{}' is {} but has {} subscript{}", name, to_text(dimensions),
+                            expressions.size(), expressions.size() == 1 ? "" : "s"),
+                place.location());
+  Subscripts result;
+  for (std::size_t k = 0; k < expressions.size(); ++k) {
+    const Expression& e = *expressions[k];
+    std::vector<std::size_t> chosen;
+    Expr symbolic;
+    bool scalar = false;
+    if (e.as<WholeDimension>() != nullptr) {
+      for (std::size_t i = 0; i < dimensions[k]; ++i) chosen.push_back(i);
+    } else {
+      end_values_.push_back(dimensions[k]);
+      const Value value = evaluate(e, scope);
+      end_values_.pop_back();
+      if (!is_number_like(value.type) || value.type == BasicType::kReal ||
+          value.dimensions.size() > 1)
+        throw Error(fmt::format("a subscript of '{}' is not an Integer", name), e.place.location());
+      scalar = value.is_scalar();
+      for (const Expr& number : value.numbers) {
+        const std::optional<double> known = fixed_number(number);
+        if (!known) {
+          if (!scalar || expressions.size() != 1)
+            refuse("several subscripts of which some are not known at translation", e.place);
+          symbolic = number;
+          result.has_symbolic = true;
+          continue;
+        }
+        const double index = *known - (value.type == BasicType::kBoolean ? -1.0 : 0.0);
+        if (index < 1.0 || index > static_cast<double>(dimensions[k]))
+          throw Error(fmt::format("subscript {} of '{}' is outside 1:{}", index, name,
+                                  dimensions[k]),
+                      e.place.location());
+        chosen.push_back(static_cast<std::size_t>(index) - 1);
+      }
+    }
+    result.chosen.push_back(std::move(chosen));
+    result.scalar.push_back(scalar);
+    result.symbolic.push_back(symbolic);
+  }
+  return result;
+}
+
+Value Flattener::subscripted(const Value& value, const std::vector<ExpressionPtr>& expressions,
+                             const Scope& scope, const std::string& name, const Place& place) {
+  if (expressions.empty()) return value;
+  const Subscripts s = subscripts(expressions, value.dimensions, scope, name, place);
+  const std::size_t rank = expressions.size();
+  if (s.has_symbolic) {
+    // x[k] for a k that changes at run time: a chain of choices.
+    Value result = element(value, value.dimensions[0] - 1, 1);
+    for (std::size_t i = value.dimensions[0] - 1; i-- > 0;) {
+      const Value other = element(value, i, 1);
+      const Expr chosen = equal(s.symbolic[0], static_cast<double>(i + 1));
+      for (std::size_t n = 0; n < result.numbers.size(); ++n)
+        result.numbers[n] = select(chosen, other.numbers[n], result.numbers[n]);
+    }
+    return result;
+  }
+  std::vector<Value> parts;
+  for (const std::size_t flat : s.flat(value.dimensions)) parts.push_back(element(value, flat, rank));
+  const Dimensions shape = s.shape();
+  if (shape.empty()) return parts.front();
+  if (parts.empty()) {
+    Value none = value;
+    none.dimensions = shape;
+    none.dimensions.insert(none.dimensions.end(),
+                           value.dimensions.begin() + static_cast<std::ptrdiff_t>(rank),
+                           value.dimensions.end());
+    none.numbers.clear();
+    none.strings.clear();
+    none.records.clear();
+    return none;
+  }
+  return stack(parts, shape, place);
+}
+
+Value Flattener::reference(const ComponentReference& r, const Scope& scope, const Place& place) {
+  const ComponentReference::Part& first = r.parts.front();
+  if (r.parts.size() == 1 && !r.absolute && first.name == "time" && first.subscripts.empty())
+    return Value::real(flat_.system.time());
+  const Found found = r.absolute ? lookup_top(first.name) : lookup(first.name, scope);
+  if (found.local != nullptr) {
+    Value value = subscripted(*found.local, first.subscripts, scope, first.name, place);
+    for (std::size_t k = 1; k < r.parts.size(); ++k)
+      value = subscripted(field(value, r.parts[k].name, r.parts[k].place), r.parts[k].subscripts,
+                          scope, r.parts[k].name, r.parts[k].place);
+    return value;
+  }
+  if (found.instance != nullptr) return navigate(*found.instance, r, 0, scope);
+  if (found.cls) return class_value(found.cls, r, 0, scope);
+  unknown_name(first.name, r.text(), scope, first.place.line > 0 ? first.place : place);
+}
+
+Value Flattener::class_value(const ClassRef& cls, const ComponentReference& r, std::size_t part,
+                             const Scope& scope) {
+  const ComponentReference::Part& here = r.parts[part];
+  const TypeRef type = resolve_type(cls);
+  if (part + 1 == r.parts.size()) {
+    // The name of an enumeration (or Boolean) stands for all of its values.
+    if (type.info->basic == BasicType::kEnumeration) {
+      std::vector<Expr> all;
+      for (std::size_t i = 0; i < type.info->enumeration->enumeration.size(); ++i)
+        all.emplace_back(static_cast<double>(i + 1));
+      const std::size_t count = all.size();
+      Value value = Value::array(BasicType::kEnumeration, {count}, std::move(all));
+      value.definition = type.info->enumeration;
+      return value;
+    }
+    if (type.info->basic == BasicType::kBoolean)
+      return Value::array(BasicType::kBoolean, {2}, {0.0, 1.0});
+    if (type.info->definition->kind == ClassKind::kFunction) {
+      Value value;
+      value.type = BasicType::kFunction;
+      value.function = std::make_shared<FunctionValue>(FunctionValue{type.info->definition, {}});
+      return value;
+    }
+    throw Error(fmt::format("'{}' is a {}, not a value", r.text(),
+                            spelling(type.info->definition->kind)),
+                here.place.location());
+  }
+  const ComponentReference::Part& next = r.parts[part + 1];
+  if (type.info->basic == BasicType::kEnumeration) {
+    const ClassDefinition& definition = *type.info->enumeration;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < definition.enumeration.size(); ++i) {
+      if (definition.enumeration[i].name == next.name) {
+        Value value = Value::array(BasicType::kEnumeration, {}, {static_cast<double>(i + 1)});
+        value.definition = &definition;
+        return value;
+      }
+      names.push_back(definition.enumeration[i].name);
+    }
+    throw Error(fmt::format("enumeration '{}' has no '{}'{}", definition.name, next.name,
+                            did_you_mean(next.name, names)),
+                next.place.location());
+  }
+  const Found found = member_of(cls, next.name);
+  if (found.instance != nullptr) return navigate(*found.instance, r, part + 1, scope);
+  if (found.cls) return class_value(found.cls, r, part + 1, scope);
+  std::vector<std::string> names = library_.child_names(type.info->definition);
+  for (const ClassInfo::Element& e : type.info->elements) names.push_back(e.component->name);
+  throw Error(fmt::format("there is no '{}' in '{}'{}", next.name,
+                          type.info->definition->qualified_name(),
+                          did_you_mean(next.name, names)),
+              next.place.location());
+}
+
+Value Flattener::navigate(Instance& given, const ComponentReference& r, std::size_t part,
+                          const Scope& scope) {
+  resolve(given);
+  Instance& instance = given.target != nullptr ? *given.target : given;
+  const ComponentReference::Part& here = r.parts[part];
+  if (!is_active(instance))
+    throw Error(fmt::format("'{}' is used although its condition is false", instance.path),
+                here.place.location());
+  const bool last = part + 1 == r.parts.size();
+  const ClassKind kind = instance.type.info->definition->kind;
+  const bool is_value = instance.is_leaf() || (last && (kind == ClassKind::kRecord ||
+                                                        kind == ClassKind::kOperatorRecord ||
+                                                        kind == ClassKind::kConnector));
+  if (is_value) {
+    if (!last)
+      throw Error(fmt::format("'{}' is a {} and has no '{}'", instance.path,
+                              spelling(*instance.type.info->basic), r.parts[part + 1].name),
+                  r.parts[part + 1].place.location());
+    if (instance.is_leaf() && here.subscripts.empty()) return value_of(instance);
+    return subscripted(instance_value(instance), here.subscripts, scope, instance.path, here.place);
+  }
+  if (last)
+    throw Error(fmt::format("'{}' is a {} and has no value", instance.path, spelling(kind)),
+                here.place.location());
+  const std::string& next = r.parts[part + 1].name;
+  if (dimensions(instance).empty()) {
+    if (!here.subscripts.empty())
+      throw Error(fmt::format("'{}' is not an array but has a subscript", instance.path),
+                  here.place.location());
+    return navigate(child(instance, next, r.parts[part + 1].place), r, part + 1, scope);
+  }
+  make_elements(instance);
+  const Dimensions& size = *instance.dimensions;
+  const Subscripts s = subscripts(here.subscripts, size, scope, instance.path, here.place);
+  if (s.has_symbolic) refuse("a component chosen by a subscript that changes", here.place);
+  std::vector<Value> parts;
+  const std::size_t rest = element_count(size) == 0
+                               ? 0
+                               : element_count(Dimensions(
+                                     size.begin() + static_cast<std::ptrdiff_t>(here.subscripts.size()),
+                                     size.end()));
+  for (const std::size_t flat : s.flat(size))
+    for (std::size_t i = 0; i < rest; ++i) {
+      Instance& e = *instance.elements[flat * rest + i];
+      parts.push_back(navigate(child(e, next, r.parts[part + 1].place), r, part + 1, scope));
+    }
+  Dimensions shape = s.shape();
+  shape.insert(shape.end(), size.begin() + static_cast<std::ptrdiff_t>(here.subscripts.size()),
+               size.end());
+  if (shape.empty()) return parts.front();
+  return stack(parts, shape, here.place);
+}
+
+void Flattener::gather_instances(Instance& given, const ComponentReference& r, std::size_t part,
+                                 const Scope& scope, InstanceRange& out) {
+  if (!is_active(given)) {
+    out.dropped = true;
+    return;
+  }
+  resolve(given);
+  Instance& instance = given.target != nullptr ? *given.target : given;
+  const ComponentReference::Part& here = r.parts[part];
+  const bool last = part + 1 == r.parts.size();
+  const Dimensions& size = dimensions(instance);
+  const Subscripts s = subscripts(here.subscripts, size, scope, instance.path, here.place);
+  if (s.has_symbolic) refuse("a connector chosen by a subscript that changes", here.place);
+  Dimensions shape = s.shape();
+  shape.insert(shape.end(), size.begin() + static_cast<std::ptrdiff_t>(here.subscripts.size()),
+               size.end());
+  const Dimensions tail(size.begin() + static_cast<std::ptrdiff_t>(here.subscripts.size()),
+                        size.end());
+  const std::size_t rest = element_count(tail);
+  std::vector<std::size_t> chosen;
+  for (const std::size_t flat : s.flat(size))
+    for (std::size_t i = 0; i < rest; ++i) chosen.push_back(flat * rest + i);
+  if (part == 0 || !shape.empty())
+    out.dimensions.insert(out.dimensions.end(), shape.begin(), shape.end());
+  if (last) {
+    if (instance.is_leaf()) {
+      for (const std::size_t c : chosen) out.parts.push_back({&instance, {c}, false});
+    } else if (size.empty()) {
+      out.parts.push_back({&instance, {}, false});
+    } else {
+      make_elements(instance);
+      for (const std::size_t c : chosen) out.parts.push_back({instance.elements[c].get(), {}, false});
+    }
+    return;
+  }
+  const ComponentReference::Part& next = r.parts[part + 1];
+  if (instance.is_leaf())
+    throw Error(fmt::format("'{}' is a {} and has no '{}'", instance.path,
+                            spelling(*instance.type.info->basic), next.name),
+                next.place.location());
+  if (size.empty()) {
+    gather_instances(child(instance, next.name, next.place), r, part + 1, scope, out);
+    return;
+  }
+  make_elements(instance);
+  const Dimensions before = out.dimensions;
+  Dimensions after = before;
+  for (const std::size_t c : chosen) {
+    out.dimensions = before;
+    gather_instances(child(*instance.elements[c], next.name, next.place), r, part + 1, scope, out);
+    after = out.dimensions;
+  }
+  out.dimensions = after;
+}
+
+Flattener::InstanceRange Flattener::instances_of(const ComponentReference& r, const Scope& scope) {
+  const ComponentReference::Part& first = r.parts.front();
+  const Found found = lookup(first.name, scope);
+  if (found.instance == nullptr) {
+    if (!found) unknown_name(first.name, r.text(), scope, first.place);
+    throw Error(fmt::format("'{}' is not a component", r.text()), first.place.location());
+  }
+  InstanceRange result;
+  gather_instances(*found.instance, r, 0, scope, result);
+  return result;
+}
+
+}  // namespace saltus

@@ -1,0 +1,473 @@
+// Algorithms, run with symbols instead of numbers.
+//
+// A condition that is not known either splits the run in two whose results are joined by select()
+// (explore), or, where it only decides the values of Real and Boolean variables, both branches are
+// run and the variables joined (execute_merged). Loops need splitting: the number of rounds is part
+// of the path.
+
+#include "modelica/statements.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+namespace {
+
+constexpr int kMaxPaths = 4000;
+constexpr int kMaxRounds = 100'000;
+
+// Branches that only assign; both can be run and joined.
+bool only_assigns(const std::vector<Statement>& statements) {
+  for (const Statement& s : statements) {
+    if (s.as<AssignStatement>() != nullptr || s.as<MultipleAssignStatement>() != nullptr ||
+        s.as<CallStatement>() != nullptr)
+      continue;
+    const auto* nested = s.as<IfStatement>();
+    if (nested == nullptr) return false;
+    for (const auto& branch : nested->branches)
+      if (!only_assigns(branch.body)) return false;
+  }
+  return true;
+}
+
+// Integers decide array elements and rounds of loops: joined, they would no longer be numbers.
+bool can_join(const Value& a, const Value& b) {
+  if (a.dimensions != b.dimensions) return false;
+  if (a.type == BasicType::kReal || b.type == BasicType::kReal || a.type == BasicType::kBoolean)
+    return true;
+  if (is_number_like(a.type)) {
+    for (std::size_t i = 0; i < a.numbers.size(); ++i)
+      if (!a.numbers[i].same_as(b.numbers[i])) return false;
+    return true;
+  }
+  if (a.type == BasicType::kString) return a.strings == b.strings;
+  if (a.type != BasicType::kRecord || a.records.size() != b.records.size()) return true;
+  for (std::size_t r = 0; r < a.records.size(); ++r)
+    for (std::size_t f = 0; f < a.records[r].fields.size(); ++f)
+      if (!can_join(a.records[r].fields[f].second, b.records[r].fields[f].second)) return false;
+  return true;
+}
+
+bool is_nan(const Expr& e) { return e.is_number() && std::isnan(e.number()); }
+
+Expr join(const Expr& condition, const Expr& a, const Expr& b) {
+  if (is_nan(a)) return b;
+  if (is_nan(b)) return a;
+  return select(condition, a, b);
+}
+
+}  // namespace
+
+Value join_values(const Expr& condition, const Value& a, const Value& b) {
+  Value result = a;
+  if (a.type == BasicType::kInteger && b.type == BasicType::kReal) result.type = BasicType::kReal;
+  for (std::size_t i = 0; i < a.numbers.size() && i < b.numbers.size(); ++i)
+    result.numbers[i] = join(condition, a.numbers[i], b.numbers[i]);
+  for (std::size_t r = 0; r < a.records.size() && r < b.records.size(); ++r)
+    for (std::size_t f = 0; f < a.records[r].fields.size(); ++f)
+      result.records[r].fields[f].second =
+          join_values(condition, a.records[r].fields[f].second, b.records[r].fields[f].second);
+  return result;
+}
+
+std::vector<Value> Flattener::run_function(
+    const ClassInfo& in, const std::vector<std::pair<std::string, Value>>& arguments,
+    const Place& place) {
+  int leaves = 0;
+  return explore(in, arguments, {}, place, leaves);
+}
+
+std::vector<Value> Flattener::explore(const ClassInfo& in,
+                                      const std::vector<std::pair<std::string, Value>>& arguments,
+                                      const std::vector<bool>& prefix, const Place& place,
+                                      int& leaves) {
+  if (++leaves > kMaxPaths)
+    throw Error(fmt::format("function '{}' has too many ways to run for arguments that vary; its "
+                            "loops or branches depend on them",
+                            in.definition->qualified_name()),
+                place.location());
+  Frame frame;
+  frame.scope = {nullptr, in.definition, &frame.locals};
+  frame.prefix = &prefix;
+  for (const ClassInfo::Element& element : in.elements) {
+    const Component& component = *element.component;
+    const auto given = std::find_if(arguments.begin(), arguments.end(),
+                                    [&](const auto& a) { return a.first == component.name; });
+    if (given != arguments.end()) {
+      frame.locals.values.push_back(*given);
+      continue;
+    }
+    Value value = declared_value(in, element, frame, place);
+    frame.locals.values.emplace_back(component.name, std::move(value));
+  }
+  for (const ClassInfo::Base& base : in.bases)
+    for (const auto& section : base.definition->algorithms) {
+      frame.scope.lexical = base.definition;
+      if (execute(section, frame) == Flow::kReturn) break;
+    }
+  std::vector<Value> results;
+  for (const ClassInfo::Element& element : in.elements)
+    if (element.component->causality == Causality::kOutput)
+      results.push_back(*frame.locals.find(element.component->name));
+  for (std::size_t k = frame.taken.size(); k-- > prefix.size();) {
+    std::vector<bool> other(frame.taken.begin(),
+                            frame.taken.begin() + static_cast<std::ptrdiff_t>(k));
+    other.push_back(false);
+    const std::vector<Value> alternative = explore(in, arguments, other, place, leaves);
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      if (results[r].dimensions != alternative[r].dimensions)
+        refuse(fmt::format("function '{}', whose result changes its size", in.definition->name),
+               place);
+      results[r] = join_values(frame.conditions[k], results[r], alternative[r]);
+    }
+  }
+  return results;
+}
+
+bool Flattener::decide(const Expr& condition, Frame& frame, const Place& place) {
+  if (condition.is_number()) return condition.number() != 0.0;
+  if (frame.prefix == nullptr) {
+    const std::optional<double> known = fixed_number(condition);
+    if (known) return *known != 0.0;
+    throw Error("this condition must be known when the model is translated", place.location());
+  }
+  const std::size_t k = frame.taken.size();
+  const bool decision = k < frame.prefix->size() ? (*frame.prefix)[k] : true;
+  frame.taken.push_back(decision);
+  frame.conditions.push_back(condition);
+  return decision;
+}
+
+Flattener::Flow Flattener::execute(const std::vector<Statement>& statements, Frame& frame) {
+  for (const Statement& s : statements) {
+    const Flow flow = execute(s, frame);
+    if (flow != Flow::kNext) return flow;
+  }
+  return Flow::kNext;
+}
+
+Flattener::Flow Flattener::execute(const Statement& s, Frame& frame) {
+  const Place& place = s.place;
+  if (const auto* a = s.as<AssignStatement>()) {
+    assign(a->target, evaluate(*a->value, frame.scope), frame, place);
+  } else if (const auto* m = s.as<MultipleAssignStatement>()) {
+    const auto* c = m->call->as<CallExpression>();
+    const std::vector<Value> results = call_results(*m->call, *c, frame.scope);
+    if (m->targets.size() > results.size())
+      throw Error(fmt::format("{}() has {} results, not {}", c->function.text(), results.size(),
+                              m->targets.size()),
+                  place.location());
+    for (std::size_t k = 0; k < m->targets.size(); ++k)
+      if (m->targets[k] != nullptr)
+        assign(*m->targets[k]->as<ComponentReference>(), results[k], frame, place);
+  } else if (const auto* c = s.as<CallStatement>()) {
+    execute_call(*c->call, frame);
+  } else if (const auto* i = s.as<IfStatement>()) {
+    return execute_if(*i, frame, place);
+  } else if (const auto* f = s.as<ForStatement>()) {
+    return execute_for(f->iterators, 0, f->body, frame);
+  } else if (const auto* w = s.as<WhileStatement>()) {
+    return execute_while(*w, frame, place);
+  } else if (const auto* when = s.as<WhenStatement>()) {
+    return execute_when(*when, frame, place);
+  } else if (s.as<BreakStatement>() != nullptr) {
+    return Flow::kBreak;
+  } else {
+    return Flow::kReturn;
+  }
+  return Flow::kNext;
+}
+
+void Flattener::execute_call(const Expression& expression, Frame& frame) {
+  const auto* c = expression.as<CallExpression>();
+  const std::string name = c->function.text();
+  if (name == "assert") {
+    if (frame.prefix == nullptr) {
+      add_assertion(*c, expression, frame.scope, frame.active);
+      return;
+    }
+    // On a path that only some arguments take, a false condition says nothing about this model.
+    const Value holds = evaluate(*c->arguments.at(0), frame.scope);
+    if (frame.taken.empty() && holds.number().is_number() && holds.number().number() == 0.0) {
+      const bool warning = c->arguments.size() > 2;
+      const std::string message = message_text(*c->arguments.at(1), frame.scope);
+      if (!warning) throw Error("assertion violated: " + message, expression.place.location());
+      flat_.warnings.push_back(message);
+    }
+    return;
+  }
+  if (frame.prefix == nullptr && name == "terminate") {
+    flat_.terminations.push_back({frame.active, message_text(*c->arguments.at(0), frame.scope),
+                                  expression.place.location()});
+    return;
+  }
+  if (frame.prefix == nullptr && name == "reinit") {
+    add_reinit(*c, expression, frame.scope, frame.active);
+    return;
+  }
+  call_results(expression, *c, frame.scope);
+}
+
+Flattener::Flow Flattener::execute_if(const IfStatement& s, Frame& frame, const Place& place) {
+  for (std::size_t k = 0; k < s.branches.size(); ++k) {
+    const auto& branch = s.branches[k];
+    if (branch.condition == nullptr) return execute(branch.body, frame);
+    const Value condition = evaluate(*branch.condition, frame.scope);
+    if (condition.type != BasicType::kBoolean || !condition.is_scalar())
+      throw Error("the condition after 'if' is not a Boolean", branch.condition->place.location());
+    if (!condition.number().is_number()) {
+      const std::optional<double> known =
+          in_function_ > 0 ? std::nullopt : fixed_number(condition.number());
+      if (known && *known != 0.0) return execute(branch.body, frame);
+      if (known) continue;
+      bool simple = true;
+      for (std::size_t b = k; b < s.branches.size(); ++b)
+        simple = simple && only_assigns(s.branches[b].body);
+      if (simple || frame.prefix == nullptr) {
+        Frame::Snapshot before = frame.snapshot();
+        if (execute_merged(s.branches, k, frame) == Flow::kNext) return Flow::kNext;
+        if (frame.prefix == nullptr)
+          refuse("an 'if' in an algorithm that changes Integers or sizes by a varying condition",
+                 place);
+        frame.restore(std::move(before));
+      }
+    }
+    if (decide(condition.number(), frame, place)) return execute(branch.body, frame);
+  }
+  return Flow::kNext;
+}
+
+// kNext: joined; kBreak: the variables cannot be joined.
+Flattener::Flow Flattener::execute_merged(const std::vector<Branch<Statement>>& branches,
+                                          std::size_t first, Frame& frame) {
+  if (first >= branches.size()) return Flow::kNext;
+  const auto& branch = branches[first];
+  if (branch.condition == nullptr)
+    return execute(branch.body, frame) == Flow::kNext ? Flow::kNext : Flow::kBreak;
+  const Value condition = evaluate(*branch.condition, frame.scope);
+  const Expr c = condition.number();
+  if (c.is_number()) {
+    if (c.number() != 0.0)
+      return execute(branch.body, frame) == Flow::kNext ? Flow::kNext : Flow::kBreak;
+    return execute_merged(branches, first + 1, frame);
+  }
+  const Expr active = frame.active;
+  const std::size_t decided = frame.taken.size();
+  Frame::Snapshot before = frame.snapshot();
+  frame.active = active && c;
+  Flow flow = execute(branch.body, frame);
+  frame.active = active;
+  if (flow != Flow::kNext || frame.taken.size() != decided) return Flow::kBreak;
+  Frame::Snapshot then = frame.snapshot();
+  frame.restore(std::move(before));
+  frame.active = active && !c;
+  flow = execute_merged(branches, first + 1, frame);
+  frame.active = active;
+  if (flow != Flow::kNext || frame.taken.size() != decided) return Flow::kBreak;
+  for (std::size_t v = 0; v < frame.locals.values.size(); ++v) {
+    Value& now = frame.locals.values[v].second;
+    const Value& other = then.values[v].second;
+    if (frame.prefix != nullptr && !can_join(other, now)) return Flow::kBreak;
+    if (other.dimensions != now.dimensions) return Flow::kBreak;
+    now = join_values(c, other, now);
+  }
+  return Flow::kNext;
+}
+
+Flattener::Flow Flattener::execute_for(const std::vector<Iterator>& iterators, std::size_t k,
+                                       const std::vector<Statement>& body, Frame& frame) {
+  if (k == iterators.size()) return execute(body, frame);
+  for (Value& value : iteration_values(iterators[k], frame.scope)) {
+    frame.locals.values.emplace_back(iterators[k].name, std::move(value));
+    const Flow flow = execute_for(iterators, k + 1, body, frame);
+    frame.locals.values.pop_back();
+    if (flow == Flow::kReturn) return flow;
+    if (flow == Flow::kBreak) break;
+  }
+  return Flow::kNext;
+}
+
+Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
+                                         const Place& place) {
+  for (int round = 0;; ++round) {
+    if (round > kMaxRounds)
+      throw Error("this loop does not end", place.location());
+    const Value condition = evaluate(*s.condition, frame.scope);
+    if (condition.type != BasicType::kBoolean)
+      throw Error("the condition after 'while' is not a Boolean", s.condition->place.location());
+    if (!decide(condition.number(), frame, place)) return Flow::kNext;
+    const Flow flow = execute(s.body, frame);
+    if (flow == Flow::kReturn) return flow;
+    if (flow == Flow::kBreak) return Flow::kNext;
+  }
+}
+
+Flattener::Flow Flattener::execute_when(const WhenStatement& s, Frame& frame, const Place& place) {
+  if (frame.prefix != nullptr) throw Error("'when' inside a function", place.location());
+  // elsewhen: only if none before is active at this instant.
+  Expr none_before = 1.0;
+  const Expr outer = frame.active;
+  for (const auto& branch : s.branches) {
+    const Expr fires = none_before && when_condition(*branch.condition, frame.scope);
+    none_before = none_before && !fires;
+    Frame::Snapshot before = frame.snapshot();
+    frame.active = fires;
+    const Flow flow = execute(branch.body, frame);
+    frame.active = outer;
+    if (flow != Flow::kNext) refuse("break or return inside 'when'", place);
+    for (std::size_t v = 0; v < frame.locals.values.size(); ++v)
+      frame.locals.values[v].second =
+          join_values(fires, frame.locals.values[v].second, before.values[v].second);
+  }
+  return Flow::kNext;
+}
+
+void Flattener::assign(const ComponentReference& target, const Value& value, Frame& frame,
+                       const Place& place) {
+  Value* at = nullptr;
+  for (auto it = frame.locals.values.rbegin(); it != frame.locals.values.rend() && !at; ++it)
+    if (it->first == target.parts.front().name) at = &it->second;
+  if (at == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& entry : frame.locals.values) names.push_back(entry.first);
+    throw Error(fmt::format("'{}' cannot be assigned here{}", target.text(),
+                            did_you_mean(target.parts.front().name, names)),
+                place.location());
+  }
+  assign_into(*at, target, 0, value, frame, place);
+}
+
+void Flattener::assign_into(Value& at, const ComponentReference& target, std::size_t part,
+                            const Value& value, Frame& frame, const Place& place) {
+  const ComponentReference::Part& here = target.parts[part];
+  const bool last = part + 1 == target.parts.size();
+  if (here.subscripts.empty()) {
+    if (last) {
+      if (at.type != value.type && !(is_numeric(at.type) && is_numeric(value.type)))
+        throw Error(fmt::format("'{}' is {} but is given {}", target.text(), spelling(at.type),
+                                spelling(value.type)),
+                    place.location());
+      const BasicType type = at.type;
+      at = value;
+      at.type = type;
+      return;
+    }
+    if (at.type != BasicType::kRecord || !at.is_scalar())
+      throw Error(fmt::format("'{}' is no record", here.name), place.location());
+    Value* next = at.records.front().find(target.parts[part + 1].name);
+    if (next == nullptr)
+      throw Error(fmt::format("'{}' has no '{}'", here.name, target.parts[part + 1].name),
+                  place.location());
+    assign_into(*next, target, part + 1, value, frame, place);
+    return;
+  }
+  const Subscripts s = subscripts(here.subscripts, at.dimensions, frame.scope, here.name, place);
+  const std::size_t rank = here.subscripts.size();
+  std::size_t rest = 1;
+  for (std::size_t k = rank; k < at.dimensions.size(); ++k) rest *= at.dimensions[k];
+  if (s.has_symbolic) {
+    // x[k] := v for a k that is not known: each element may be the one.
+    if (!last || rest != 1) refuse("this assignment with a varying subscript", place);
+    for (std::size_t i = 0; i < at.numbers.size(); ++i)
+      at.numbers[i] = join(equal(s.symbolic[0], static_cast<double>(i + 1)), value.numbers.at(0),
+                           at.numbers[i]);
+    return;
+  }
+  const std::vector<std::size_t> flat = s.flat(at.dimensions);
+  if (!last) {
+    if (flat.size() != 1 || at.type != BasicType::kRecord || rest != 1)
+      refuse("assignment to several records at once", place);
+    Value* next = at.records[flat[0]].find(target.parts[part + 1].name);
+    if (next == nullptr)
+      throw Error(fmt::format("'{}' has no '{}'", here.name, target.parts[part + 1].name),
+                  place.location());
+    assign_into(*next, target, part + 1, value, frame, place);
+    return;
+  }
+  if (value.count() != flat.size() * rest)
+    throw Error(fmt::format("'{}' takes {} values, not {}", target.text(), flat.size() * rest,
+                            value.count()),
+                place.location());
+  for (std::size_t i = 0; i < flat.size(); ++i)
+    for (std::size_t j = 0; j < rest; ++j) {
+      const std::size_t from = i * rest + j;
+      const std::size_t to = flat[i] * rest + j;
+      if (!at.numbers.empty()) at.numbers[to] = value.numbers.at(from);
+      if (!at.strings.empty()) at.strings[to] = value.strings.at(from);
+      if (!at.records.empty()) at.records[to] = value.records.at(from);
+    }
+}
+
+Value Flattener::blank_value(const TypeRef& type, const Dimensions& size, const Place& place) {
+  Value value;
+  value.dimensions = size;
+  const std::size_t count = element_count(size);
+  if (!type.info->basic) {
+    value.type = BasicType::kRecord;
+    value.definition = type.info->definition;
+    Record record;
+    for (const ClassInfo::Element& element : type.info->elements) {
+      const ClassDefinition* owner = type.info->bases[element.base].definition;
+      const TypeRef field_type =
+          resolve_type(lookup_class(element.component->type, {nullptr, owner, nullptr}));
+      Dimensions field_size;
+      for (const ExpressionPtr& d : element.component->dimensions)
+        field_size.push_back(static_cast<std::size_t>(
+            constant_integer(*d, {nullptr, owner, nullptr}, "the size of a record's field")));
+      record.fields.emplace_back(element.component->name,
+                                 blank_value(field_type, field_size, place));
+    }
+    value.records.assign(count, record);
+    return value;
+  }
+  value.type = *type.info->basic;
+  value.definition = type.info->enumeration;
+  if (value.type == BasicType::kString) {
+    value.strings.assign(count, "");
+  } else {
+    value.numbers.assign(count, Expr(std::numeric_limits<double>::quiet_NaN()));
+  }
+  return value;
+}
+
+Value Flattener::declared_value(const ClassInfo& in, const ClassInfo::Element& element,
+                                Frame& frame, const Place& place) {
+  const Component& component = *element.component;
+  const ClassInfo::Base& base = in.bases[element.base];
+  const Scope scope{nullptr, base.definition, &frame.locals};
+  Layers layers;
+  for (const ExtendsModification& m : base.modifications) {
+    Layers own;
+    append_layers(m.modification, {nullptr, m.lexical, &frame.locals}, own);
+    for (const Layer& layer : own) append_child_layers(layer, component.name, layers);
+  }
+  append_layers(component.modification.get(), scope, layers);
+  const TypeRef type = resolve_type(lookup_class(component.type, scope));
+  for (const Layer& layer : layers)
+    if (layer.value != nullptr) {
+      Value value = layer_value(layer);
+      if (type.info->basic) value.type = *type.info->basic;
+      return value;
+    }
+  if (component.causality == Causality::kInput)
+    throw Error(fmt::format("{}() needs its input '{}'", in.definition->name, component.name),
+                place.location());
+  Dimensions size;
+  const auto add_size = [&](const ExpressionPtr& d, const Scope& s) {
+    size.push_back(d->as<WholeDimension>() != nullptr
+                       ? 0
+                       : static_cast<std::size_t>(std::max(
+                             0L, constant_integer(*d, s, "the size of a function's variable"))));
+  };
+  for (const ExpressionPtr& d : component.dimensions) add_size(d, scope);
+  for (const auto& [d, s] : type.dimensions) add_size(d, s);
+  return blank_value(type, size, place);
+}
+
+}  // namespace saltus

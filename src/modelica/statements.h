@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "modelica/flattener.h"
+
+namespace saltus {
+
+// What an algorithm works on.
+struct Flattener::Frame {
+  using Snapshot = struct {
+    std::vector<std::pair<std::string, Value>> values;
+    std::vector<bool> taken;
+    std::vector<Expr> conditions;
+  };
+
+  Locals locals;
+  Scope scope;
+  const std::vector<bool>* prefix = nullptr;  // decisions to repeat; null: a model's algorithm
+  std::vector<bool> taken;                    // decisions made
+  std::vector<Expr> conditions;               // what they were about
+  Expr active = 1.0;                          // of models: what must hold for the statement to run
+
+  Snapshot snapshot() const { return {locals.values, taken, conditions}; }
+  void restore(Snapshot s) {
+    locals.values = std::move(s.values);
+    taken = std::move(s.taken);
+    conditions = std::move(s.conditions);
+  }
+};
+
+// a where the condition holds, b elsewhere, element by element.
+Value join_values(const Expr& condition, const Value& a, const Value& b);
+
+}  // namespace saltus

@@ -1,0 +1,332 @@
+// Leaves: values of parameters and constants, declaration of variables and their attributes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+
+const Layer* Flattener::binding_layer(const Instance& leaf) const {
+  for (const Layer& layer : leaf.layers) {
+    if (layer.value == nullptr) continue;
+    // --set of a variable means its start value.
+    if (overrides_.contains(layer.argument) && leaf.variability != Variability::kParameter &&
+        leaf.variability != Variability::kConstant)
+      continue;
+    return &layer;
+  }
+  return nullptr;
+}
+
+Value Flattener::layer_value(const Layer& layer) {
+  const Place& place = layer.value->place;
+  Value value;
+  if (layer.access.empty()) return evaluate(*layer.value, layer.scope);
+  // One modification may serve every element of a large array: evaluate it once.
+  const std::string key = fmt::format("{}@{}", static_cast<const void*>(layer.value),
+                                      static_cast<const void*>(layer.scope.instance));
+  const auto cached = layer_values_.find(key);
+  if (cached == layer_values_.end() || layer.scope.locals != nullptr) {
+    value = evaluate(*layer.value, layer.scope);
+    if (layer.scope.locals == nullptr) layer_values_[key] = value;
+  } else {
+    value = cached->second;
+  }
+  for (const Access& access : layer.access) {
+    if (!access.field.empty()) {
+      value = field(value, access.field, place);
+    } else if (value.dimensions.empty()) {
+      throw Error(fmt::format("'{}' is scalar but modifies the elements of an array; write 'each' "
+                              "to give it to every element",
+                              to_text(*layer.value)),
+                  place.location());
+    } else if (access.index >= value.dimensions[0]) {
+      throw Error(fmt::format("'{}' has only {} elements for an array of components",
+                              to_text(*layer.value), value.dimensions[0]),
+                  place.location());
+    } else {
+      value = element(value, access.index, 1);
+    }
+  }
+  return value;
+}
+
+std::optional<Value> Flattener::binding(Instance& leaf) {
+  const Layer* layer = binding_layer(leaf);
+  if (layer == nullptr) return std::nullopt;
+  return layer_value(*layer);
+}
+
+std::optional<Value> Flattener::attribute(Instance& leaf, std::string_view name) {
+  for (const Layer& layer : leaf.layers) {
+    if (layer.value != nullptr) {
+      if (name == "start" && overrides_.contains(layer.argument) &&
+          &layer != binding_layer(leaf))
+        return layer_value(layer);
+      continue;
+    }
+    Layers found;
+    append_child_layers(layer, name, found);
+    for (const Layer& f : found)
+      if (f.value != nullptr) return layer_value(f);
+  }
+  return std::nullopt;
+}
+
+std::optional<double> Flattener::number_attribute(Instance& leaf, std::string_view name,
+                                                  std::size_t index) {
+  const std::optional<Value> value = attribute(leaf, name);
+  if (!value || value->numbers.empty()) return std::nullopt;
+  const Expr& number = value->is_scalar() ? value->number() : value->numbers.at(index);
+  return fixed_number(number);
+}
+
+bool Flattener::is_discrete(const Instance& leaf) const {
+  const BasicType type = *leaf.type.info->basic;
+  return type != BasicType::kReal || leaf.assigned_in_when ||
+         leaf.variability == Variability::kDiscrete;
+}
+
+void Flattener::check_type(const Instance& leaf, const Value& value, const Place& place) const {
+  const BasicType wanted = *leaf.type.info->basic;
+  if (value.type != wanted && !(is_numeric(value.type) && is_numeric(wanted)))
+    throw Error(fmt::format("'{}' is {} but its value is {}", leaf.path, spelling(wanted),
+                            spelling(value.type)),
+                place.location());
+  if (wanted == BasicType::kInteger && value.type == BasicType::kReal)
+    throw Error(fmt::format("'{}' is Integer but its value is Real", leaf.path), place.location());
+  if (value.dimensions != *leaf.dimensions)
+    throw Error(fmt::format("'{}' is {} but its value is {}", leaf.path, to_text(*leaf.dimensions),
+                            to_text(value.dimensions)),
+                place.location());
+}
+
+const Value& Flattener::value_of(Instance& leaf) {
+  if (leaf.value) return *leaf.value;
+  resolve(leaf);
+  if (leaf.target != nullptr) return value_of(*leaf.target);
+  if (!is_active(leaf))
+    throw Error(fmt::format("'{}' is used although its condition is false", leaf.path),
+                leaf.component->place.location());
+  const bool is_parameter = leaf.variability == Variability::kParameter ||
+                            leaf.variability == Variability::kConstant ||
+                            *leaf.type.info->basic == BasicType::kObject;
+  if (!is_parameter && !variables_allowed_)
+    throw Error(fmt::format("'{}' is a variable; its value is not known when the model is "
+                            "translated, as parameters, sizes and conditions of components need",
+                            leaf.path),
+                leaf.component->place.location());
+  dimensions(leaf);
+  if (leaf.busy)
+    throw Error(fmt::format("the value of '{}' depends on itself", leaf.path),
+                leaf.component->place.location());
+  leaf.busy = true;
+  if (is_parameter) {
+    declare_parameter(leaf);
+  } else {
+    declare_variable(leaf);
+  }
+  leaf.busy = false;
+  return *leaf.value;
+}
+
+void Flattener::declare_parameter(Instance& leaf) {
+  const BasicType type = *leaf.type.info->basic;
+  const Place& place = leaf.component->place;
+  const Layer* layer = binding_layer(leaf);
+  std::optional<Value> value = binding(leaf);
+  const bool constant = leaf.variability == Variability::kConstant;
+  const std::optional<Value> fixed = attribute(leaf, "fixed");
+  if (type == BasicType::kReal && !constant && fixed && fixed->is_scalar() &&
+      fixed->number().is_number() && fixed->number().number() == 0.0) {
+    // To be found by the initial equations: an unknown that keeps its value.
+    declare_variable(leaf);
+    for (const Expr& symbol : leaf.value->numbers) {
+      Equation e("parameter " + leaf.path, der(symbol) == 0.0);
+      e.where = place.location();
+      flat_.equations.emplace_back(std::move(e));
+    }
+    return;
+  }
+  if (!value) {
+    value = attribute(leaf, "start");
+    const bool guessed = value.has_value();
+    if (!value && leaf.dimensions->empty() && type == BasicType::kEnumeration) value.reset();
+    if (guessed && !constant)
+      flat_.warnings.push_back(fmt::format(
+          "{}:{}:{}: warning: parameter '{}' has no value; its start value is used",
+          place.location().file, place.line, place.column, leaf.path));
+    if (!value)
+      throw Error(fmt::format("{} '{}' has no value", constant ? "constant" : "parameter",
+                              leaf.path),
+                  place.location());
+    if (value->is_scalar() && !leaf.dimensions->empty() && !value->numbers.empty())
+      value = Value::array(value->type, *leaf.dimensions,
+                           std::vector<Expr>(leaf.dimensions->empty() ? 1 : element_count(*leaf.dimensions),
+                                             value->number()));
+  }
+  const Place& where = layer != nullptr ? layer->value->place : place;
+  if (value->is_scalar() && value->count() == 1 && !leaf.dimensions->empty() &&
+      element_count(*leaf.dimensions) == 0)
+    value->dimensions = *leaf.dimensions;
+  if (value->count() == 0 && element_count(*leaf.dimensions) == 0)
+    value = Value::array(type, *leaf.dimensions, {});
+  check_type(leaf, *value, where);
+  value->type = type;
+  if (type == BasicType::kEnumeration) value->definition = leaf.type.info->enumeration;
+  bool is_final = constant;
+  for (const Layer& l : leaf.layers)
+    if (l.value != nullptr && &l == layer && l.argument != nullptr) is_final = is_final || l.argument->final;
+  is_final = is_final || (layer != nullptr && layer->argument == nullptr && leaf.component->final);
+  // Constants of packages are no part of the model's results.
+  bool in_model = false;
+  for (const Instance* i = &leaf; i != nullptr; i = i->parent) in_model = in_model || i == root_.get();
+  const std::optional<Value> unit = attribute(leaf, "unit");
+  for (std::size_t k = 0; k < value->numbers.size(); ++k) {
+    Expr& number = value->numbers[k];
+    const std::optional<double> known = fixed_number(number);
+    if (!known)
+      throw Error(fmt::format("the value of {} '{}' depends on variables",
+                              constant ? "constant" : "parameter", leaf.path),
+                  where.location());
+    if (type != BasicType::kReal) number = *known;
+    if (!std::isfinite(*known)) {
+      if (constant) continue;
+      throw Error(fmt::format("the value of parameter '{}' is not a finite number", leaf.path),
+                  where.location());
+    }
+    if (constant || !in_model) continue;
+    const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
+    const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
+    if (number.is_number() && !is_final && type == BasicType::kReal) {
+      number = flat_.system.parameter(name, number.number(),
+                                      {.unit = unit_text, .description = leaf.component->comment.text});
+    } else {
+      flat_.system.derive(name, number,
+                          {.unit = unit_text, .description = leaf.component->comment.text});
+    }
+  }
+  leaf.value = std::move(value);
+}
+
+void Flattener::declare_variable(Instance& leaf) {
+  const BasicType type = *leaf.type.info->basic;
+  const Place& place = leaf.component->place;
+  if (type == BasicType::kString) refuse("String variables that are not parameters", place);
+  Value value = Value::array(type, *leaf.dimensions, {});
+  if (type == BasicType::kEnumeration) value.definition = leaf.type.info->enumeration;
+  const std::optional<Value> start = attribute(leaf, "start");
+  const std::optional<Value> fixed = attribute(leaf, "fixed");
+  const std::optional<Value> unit = attribute(leaf, "unit");
+  const std::size_t count = element_count(*leaf.dimensions);
+  const auto element_of = [&](const Value& v, std::size_t k, const char* what) {
+    if (v.is_scalar()) return v.number();
+    if (v.numbers.size() != count)
+      throw Error(fmt::format("'{}' is {} but its {} is {}", leaf.path, to_text(*leaf.dimensions),
+                              what, to_text(v.dimensions)),
+                  place.location());
+    return v.numbers[k];
+  };
+  if (start && !is_number_like(start->type))
+    throw Error(fmt::format("the start value of '{}' is {}", leaf.path, spelling(start->type)),
+                place.location());
+  bool names_mode = false;
+  if (leaf.component->comment.annotation != nullptr)
+    if (const Argument* saltus = leaf.component->comment.annotation->find("__Saltus"))
+      if (saltus->modification != nullptr)
+        if (const Argument* mode = saltus->modification->find("modeName"))
+          names_mode = mode->modification != nullptr && mode->modification->value != nullptr &&
+                       to_text(*mode->modification->value) == "true";
+  const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
+    const Expr start_value = start ? element_of(*start, k, "start value")
+                             : type == BasicType::kEnumeration ? Expr(1.0)
+                                                               : Expr(0.0);
+    bool is_fixed = false;
+    if (fixed) is_fixed = fixed_number(element_of(*fixed, k, "fixed")).value_or(0.0) != 0.0;
+    if (is_discrete(leaf)) {
+      DiscreteOptions options;
+      options.type = type == BasicType::kReal      ? DiscreteType::kReal
+                     : type == BasicType::kInteger ? DiscreteType::kInteger
+                     : type == BasicType::kBoolean ? DiscreteType::kBoolean
+                                                   : DiscreteType::kEnumeration;
+      options.start = start_value;
+      options.fixed = is_fixed;
+      options.unit = unit_text;
+      options.description = leaf.component->comment.text;
+      options.names_mode = names_mode;
+      options.where = place.location();
+      if (value.definition != nullptr)
+        for (const EnumerationLiteral& literal : value.definition->enumeration)
+          options.literals.push_back(literal.name);
+      const Expr symbol = flat_.discrete(name, std::move(options));
+      discrete_numbers_[symbol.node()] = flat_.discretes.size() - 1;
+      pre_slots_[symbol.node()] = flat_.discretes.back().pre;
+      value.numbers.push_back(symbol);
+      continue;
+    }
+    const double nominal = std::abs(number_attribute(leaf, "nominal", k).value_or(1.0));
+    value.numbers.push_back(
+        flat_.system.variable(name, {.start = start_value,
+                                     .fixed = is_fixed,
+                                     .nominal = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0,
+                                     .unit = unit_text,
+                                     .description = leaf.component->comment.text}));
+  }
+  leaf.value = std::move(value);
+}
+
+void Flattener::declare_all(Instance& instance) {
+  if (!is_active(instance) || instance.target != nullptr) return;
+  if (instance.is_leaf()) {
+    const bool known = instance.variability == Variability::kParameter ||
+                       instance.variability == Variability::kConstant;
+    // Constants and parameters without use may lack a value; only used ones must have one.
+    if (known && binding_layer(instance) == nullptr && !attribute(instance, "start")) return;
+    if (*instance.type.info->basic == BasicType::kString && !known) {
+      if (binding_layer(instance) == nullptr) return;
+    }
+    value_of(instance);
+    return;
+  }
+  for (const auto& e : instance.elements) declare_all(*e);
+  if (instance.is_array()) return;
+  for (const auto& c : instance.children) declare_all(*c);
+}
+
+Value Flattener::record_value(Instance& instance) {
+  expand(instance);
+  Value value;
+  value.type = BasicType::kRecord;
+  value.definition = instance.type.info->definition;
+  Record record;
+  for (const auto& c : instance.children)
+    if (is_active(*c)) record.fields.emplace_back(c->component->name, instance_value(*c));
+  value.records.push_back(std::move(record));
+  return value;
+}
+
+Value Flattener::instance_value(Instance& given) {
+  resolve(given);
+  Instance& instance = given.target != nullptr ? *given.target : given;
+  if (instance.is_leaf()) return value_of(instance);
+  if (dimensions(instance).empty()) return record_value(instance);
+  make_elements(instance);
+  std::vector<Value> parts;
+  for (const auto& e : instance.elements) parts.push_back(record_value(*e));
+  if (parts.empty()) {
+    Value none;
+    none.type = BasicType::kRecord;
+    none.definition = instance.type.info->definition;
+    none.dimensions = *instance.dimensions;
+    return none;
+  }
+  return stack(parts, *instance.dimensions, instance.component->place);
+}
+
+}  // namespace saltus

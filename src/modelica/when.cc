@@ -1,0 +1,238 @@
+// when-equations: what holds at the instants a condition becomes true.
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+namespace {
+
+bool depends_on(const Expr& e, const Node* leaf) {
+  if (e.node() == nullptr) return false;
+  if (e.node() == leaf) return true;
+  for (const Node* c : e.node()->children)
+    if (depends_on(Expr(c), leaf)) return true;
+  return false;
+}
+
+}  // namespace
+
+struct Flattener::WhenBody {
+  struct Given {
+    Expr target;
+    Expr value;
+  };
+  std::vector<Given> given;
+  Expr fires;
+
+  Expr* find(const Expr& target) {
+    for (Given& g : given)
+      if (g.target.same_as(target)) return &g.value;
+    return nullptr;
+  }
+};
+
+// True in the rounds in which the condition has just become true. Clauses do not act while the
+// initial problem is solved unless initial() is in their condition.
+Expr Flattener::when_condition(const Expression& condition, const Scope& scope) {
+  if (const auto* list = condition.as<ArrayConstructor>()) {
+    Expr any = 0.0;
+    for (const ExpressionPtr& e : list->elements) any = any || when_condition(*e, scope);
+    return any;
+  }
+  const Value value = evaluate(condition, scope);
+  if (value.type != BasicType::kBoolean)
+    throw Error("the condition after 'when' is not a Boolean", condition.place.location());
+  Expr any = 0.0;
+  for (const Expr& c : value.numbers) {
+    if (c.is_number()) continue;
+    const Expr initial = flat_.initial();
+    if (c.same_as(initial)) {
+      any = any || c;
+      continue;
+    }
+    const auto cached = edges_.find(c.node());
+    Expr fires;
+    if (cached != edges_.end()) {
+      fires = cached->second;
+    } else {
+      const auto slot = pre_slots_.find(c.node());
+      fires = slot != pre_slots_.end() ? c && !slot->second : flat_.edge(c);
+      if (!depends_on(c, initial.node())) fires = fires && !initial;
+      edges_[c.node()] = fires;
+    }
+    any = any || fires;
+  }
+  return any;
+}
+
+void Flattener::translate_when(const WhenEquation& e, const EquationClause& equation,
+                               const Scope& scope, EquationSink& sink) {
+  std::vector<WhenBody> bodies;
+  Expr none_before = sink.active;
+  std::vector<Expr> targets;
+  for (const auto& branch : e.branches) {
+    WhenBody body;
+    const Expr fires = when_condition(*branch.condition, scope);
+    body.fires = none_before && fires;
+    none_before = none_before && !fires;
+    translate_when_body(branch.body, scope, body);
+    for (const auto& g : body.given) {
+      bool seen = false;
+      for (const Expr& t : targets) seen = seen || t.same_as(g.target);
+      if (!seen) targets.push_back(g.target);
+    }
+    bodies.push_back(std::move(body));
+  }
+  for (const Expr& target : targets) {
+    Expr value = pre_slot(target);
+    for (std::size_t k = bodies.size(); k-- > 0;)
+      if (const Expr* given = bodies[k].find(target))
+        value = select(bodies[k].fires, *given, value);
+    if (!when_assigned_.insert(target.node()).second)
+      throw Error(fmt::format("'{}' is given a value by more than one 'when'; use 'elsewhen'",
+                              to_string(target)),
+                  equation.place.location());
+    flat_.discrete_equations.push_back({target, value, equation.place.location()});
+  }
+}
+
+void Flattener::translate_when_body(const std::vector<EquationClause>& equations,
+                                    const Scope& scope, WhenBody& body) {
+  for (const EquationClause& equation : equations) {
+    const Place& place = equation.place;
+    const auto give = [&](const Value& left, const Value& right) {
+      if (left.dimensions != right.dimensions)
+        throw Error(fmt::format("the two sides of the equation differ in shape: {} and {}",
+                                to_text(left.dimensions), to_text(right.dimensions)),
+                    place.location());
+      common_type(left, right, place);
+      for (std::size_t i = 0; i < left.numbers.size(); ++i) {
+        if (!is_discrete_symbol(left.numbers[i]))
+          throw Error("the left side of an equation inside 'when' must be a variable",
+                      place.location());
+        body.given.push_back({left.numbers[i], right.numbers[i]});
+      }
+    };
+    if (const auto* s = equation.as<SimpleEquation>()) {
+      if (const auto* tuple = s->left->as<TupleExpression>()) {
+        const auto* c = s->right->as<CallExpression>();
+        if (c == nullptr) throw Error("several results need a function call", place.location());
+        const std::vector<Value> results = call_results(*s->right, *c, scope);
+        for (std::size_t k = 0; k < tuple->elements.size() && k < results.size(); ++k)
+          if (tuple->elements[k] != nullptr) give(evaluate(*tuple->elements[k], scope), results[k]);
+      } else {
+        give(evaluate(*s->left, scope), evaluate(*s->right, scope));
+      }
+    } else if (const auto* f = equation.as<ForEquation>()) {
+      for_each_iteration(f->iterators, scope,
+                         [&](const Scope& inner) { translate_when_body(f->body, inner, body); });
+    } else if (const auto* i = equation.as<ConditionalEquation>()) {
+      Expr none_before = 1.0;
+      std::vector<std::pair<Expr, WhenBody>> parts;
+      for (const auto& branch : i->branches) {
+        const Expr c =
+            branch.condition == nullptr ? Expr(1.0) : evaluate(*branch.condition, scope).number();
+        WhenBody inner;
+        inner.fires = body.fires && none_before && c;
+        none_before = none_before && !c;
+        translate_when_body(branch.body, scope, inner);
+        parts.emplace_back(c, std::move(inner));
+      }
+      std::vector<Expr> targets;
+      for (auto& part : parts)
+        for (auto& g : part.second.given) {
+          bool seen = false;
+          for (const Expr& t : targets) seen = seen || t.same_as(g.target);
+          if (!seen) targets.push_back(g.target);
+        }
+      for (const Expr& target : targets) {
+        Expr value = pre_slot(target);
+        for (std::size_t k = parts.size(); k-- > 0;)
+          if (const Expr* given = parts[k].second.find(target))
+            value = select(parts[k].first, *given, value);
+        body.given.push_back({target, value});
+      }
+    } else if (const auto* c = equation.as<CallEquation>()) {
+      const auto& call = *c->call->as<CallExpression>();
+      const std::string name = call.function.text();
+      if (name == "reinit") {
+        add_reinit(call, *c->call, scope, body.fires);
+      } else if (name == "terminate") {
+        flat_.terminations.push_back(
+            {body.fires, call.arguments.empty() ? "" : message_text(*call.arguments[0], scope),
+             place.location()});
+      } else if (name == "assert") {
+        add_assertion(call, *c->call, scope, body.fires);
+      } else {
+        call_results(*c->call, call, scope);
+      }
+    } else {
+      throw Error("this is not allowed inside 'when'", place.location());
+    }
+  }
+}
+
+void Flattener::mark_target(const ComponentReference& target, const Scope& scope) {
+  // Subscripts may depend on iterators that are not known here: all elements are marked.
+  ComponentReference plain = target;
+  for (auto& part : plain.parts) part.subscripts.clear();
+  const InstanceRange range = instances_of(plain, scope);
+  const std::function<void(Instance&)> mark = [&](Instance& instance) {
+    if (!is_active(instance)) return;
+    resolve(instance);
+    if (instance.target != nullptr) return;
+    instance.assigned_in_when = true;
+    if (instance.is_leaf()) return;
+    expand(instance);
+    for (const auto& c : instance.children) mark(*c);
+  };
+  for (const InstancePart& part : range.parts) mark(*part.instance);
+}
+
+void Flattener::mark_when_targets(Instance& instance) {
+  for (const ClassInfo::Base& base : instance.type.info->bases) {
+    const Scope scope{&instance, base.definition, nullptr};
+    mark_when_targets(base.definition->equations, scope, false);
+    for (const auto& section : base.definition->algorithms)
+      mark_when_targets(section, scope, false);
+  }
+}
+
+void Flattener::mark_when_targets(const std::vector<EquationClause>& equations, const Scope& scope,
+                                  bool in_when) {
+  for (const EquationClause& equation : equations) {
+    if (const auto* w = equation.as<WhenEquation>())
+      for (const auto& b : w->branches) mark_when_targets(b.body, scope, true);
+    if (const auto* i = equation.as<ConditionalEquation>())
+      for (const auto& b : i->branches) mark_when_targets(b.body, scope, in_when);
+    if (const auto* f = equation.as<ForEquation>()) mark_when_targets(f->body, scope, in_when);
+    if (const auto* s = equation.as<SimpleEquation>(); s != nullptr && in_when) {
+      if (const auto* r = s->left->as<ComponentReference>()) mark_target(*r, scope);
+      if (const auto* tuple = s->left->as<TupleExpression>())
+        for (const ExpressionPtr& e : tuple->elements)
+          if (e != nullptr && e->as<ComponentReference>() != nullptr)
+            mark_target(*e->as<ComponentReference>(), scope);
+    }
+  }
+}
+
+void Flattener::mark_when_targets(const std::vector<Statement>& statements, const Scope& scope,
+                                  bool in_when) {
+  for (const Statement& s : statements) {
+    if (const auto* w = s.as<WhenStatement>())
+      for (const auto& b : w->branches) mark_when_targets(b.body, scope, true);
+    if (const auto* i = s.as<IfStatement>())
+      for (const auto& b : i->branches) mark_when_targets(b.body, scope, in_when);
+    if (const auto* f = s.as<ForStatement>()) mark_when_targets(f->body, scope, in_when);
+    if (const auto* w = s.as<WhileStatement>()) mark_when_targets(w->body, scope, in_when);
+    if (!in_when) continue;
+    if (const auto* a = s.as<AssignStatement>()) mark_target(a->target, scope);
+    if (const auto* m = s.as<MultipleAssignStatement>())
+      for (const ExpressionPtr& t : m->targets)
+        if (t != nullptr) mark_target(*t->as<ComponentReference>(), scope);
+  }
+}
+
+}  // namespace saltus
