@@ -32,6 +32,7 @@ wrong.)";
 struct AnalyzeArguments {
   std::string model;
   std::vector<std::string> settings;
+  std::vector<std::string> libraries;
   std::size_t max_modes = 64;
   std::string json;
 };
@@ -83,7 +84,7 @@ void print_details(const ModeAnalysis& mode) {
 }
 
 int run_analyze(const AnalyzeArguments& arguments) {
-  const HybridSystem system = load_model(arguments.model, arguments.settings);
+  const HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
   check_writable({.folder = {}, .formats = {}, .report = {}, .json = arguments.json});
   const SystemAnalysis analysis = analyse_modes(system, arguments.max_modes);
   int status = kReached;
@@ -112,12 +113,7 @@ void add_analyze_command(CLI::App& program, int& status) {
   const auto arguments = std::make_shared<AnalyzeArguments>();
   AnalyzeArguments& a = *arguments;
   command->footer(kFooter);
-  command->add_option("MODEL", a.model, "name of a bundled example (`saltus examples` lists them)")
-      ->required()
-      ->option_text(" ");
-  command->add_option("--set", a.settings, "give a parameter or start value; repeatable")
-      ->option_text("NAME=VALUE")
-      ->allow_extra_args(false);
+  add_model_options(*command, a.model, a.settings, a.libraries);
   command->add_option("--max-modes", a.max_modes, "at most so many modes; default 64")
       ->check(CLI::PositiveNumber)
       ->option_text("N");

@@ -4,17 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <cstdio>
 
 #include "base/error.h"
 #include "base/suggest.h"
 #include "examples/examples.h"
+#include "model/build.h"
+#include "modelica/load.h"
 
 namespace saltus {
 namespace {
-
-bool is_modelica_file(const std::string& model) {
-  return model.ends_with(".mo") || model.find(".mo:") != std::string::npos;
-}
 
 HybridSystem find_example(const std::string& model) {
   std::vector<std::string> names;
@@ -22,12 +21,10 @@ HybridSystem find_example(const std::string& model) {
     if (example.name == model) return example.build();
     names.push_back(example.name);
   }
-  if (is_modelica_file(model))
-    throw Error(
-        fmt::format("'{}': reading Modelica is not supported yet; the bundled examples are {}",
-                    model, fmt::join(names, ", ")));
-  throw Error(fmt::format("there is no example '{}'{}; the bundled examples are {}", model,
-                          did_you_mean(model, names), fmt::join(names, ", ")));
+  throw Error(fmt::format(
+      "there is no example '{}'{}; the bundled examples are {}; a Modelica model is FILE.mo, "
+      "FILE.mo:Class or Package.Class",
+      model, did_you_mean(model, names), fmt::join(names, ", ")));
 }
 
 void apply(HybridSystem& system, const std::string& setting) {
@@ -53,10 +50,54 @@ void apply(HybridSystem& system, const std::string& setting) {
 
 }  // namespace
 
-HybridSystem load_model(const std::string& model, const std::vector<std::string>& settings) {
+bool is_modelica(const std::string& model) {
+  for (const Example& example : examples())
+    if (example.name == model) return false;
+  return model.find('.') != std::string::npos;
+}
+
+FlatModel load_flat_model(const std::string& model, const std::vector<std::string>& settings,
+                          const std::vector<std::string>& libraries) {
+  LoadOptions options;
+  for (const std::string& folder : libraries) options.libraries.emplace_back(folder);
+  for (const std::string& setting : settings) {
+    const std::size_t sign = setting.find('=');
+    if (sign == std::string::npos || sign == 0)
+      throw Error(fmt::format("--set {}: write NAME=VALUE, for example --set x=1.5", setting));
+    options.overrides.emplace_back(setting.substr(0, sign), setting.substr(sign + 1));
+  }
+  return load_modelica(model, options);
+}
+
+HybridSystem load_model(const std::string& model, const std::vector<std::string>& settings,
+                        const std::vector<std::string>& libraries) {
+  if (is_modelica(model)) {
+    FlatModel flat = load_flat_model(model, settings, libraries);
+    for (const std::string& warning : flat.warnings) fmt::print(stderr, "{}\n", warning);
+    return build(std::move(flat));
+  }
   HybridSystem system = find_example(model);
   for (const std::string& setting : settings) apply(system, setting);
   return system;
+}
+
+void add_model_options(CLI::App& command, std::string& model, std::vector<std::string>& settings,
+                       std::vector<std::string>& libraries) {
+  command
+      .add_option("MODEL", model,
+                  "FILE.mo, FILE.mo:Class, Package.Class, or the name of a bundled example "
+                  "(`saltus examples` lists them)")
+      ->required()
+      ->option_text(" ");
+  command.add_option("--set", settings, "give a parameter or start value; repeatable")
+      ->option_text("NAME=VALUE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--library", libraries,
+                  "folder that contains Modelica packages, searched before those of MODELICAPATH; "
+                  "repeatable")
+      ->option_text("DIR")
+      ->allow_extra_args(false);
 }
 
 }  // namespace saltus

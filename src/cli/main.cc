@@ -68,6 +68,7 @@ int run(int argc, const char* const* argv) {
   int status = saltus::kReached;
   saltus::add_simulate_command(program, status);
   saltus::add_analyze_command(program, status);
+  saltus::add_check_command(program, status);
   saltus::add_examples_command(program, status);
   try {
     program.parse(argc, argv);

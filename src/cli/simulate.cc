@@ -35,6 +35,7 @@ there are kept; 2 the input is wrong, nothing was integrated.)";
 struct SimulateArguments {
   std::string model;
   std::vector<std::string> settings;
+  std::vector<std::string> libraries;
   SimulateOptions options;
   std::string method = "radau";
   std::string chattering = "filippov";
@@ -60,7 +61,7 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
 }
 
 int run_simulate(SimulateArguments arguments) {
-  HybridSystem system = load_model(arguments.model, arguments.settings);
+  HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
   SimulateOptions& options = arguments.options;
   options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
   if (arguments.chattering == "hysteresis") options.chattering = ChatteringAnswer::kHysteresis;
@@ -97,12 +98,7 @@ void add_simulate_command(CLI::App& program, int& status) {
   const auto arguments = std::make_shared<SimulateArguments>();
   SimulateArguments& a = *arguments;
   command->footer(kFooter);
-  command->add_option("MODEL", a.model, "name of a bundled example (`saltus examples` lists them)")
-      ->required()
-      ->option_text(" ");
-  command->add_option("--set", a.settings, "give a parameter or start value; repeatable")
-      ->option_text("NAME=VALUE")
-      ->allow_extra_args(false);
+  add_model_options(*command, a.model, a.settings, a.libraries);
   command->add_option("--start-time", a.options.start_time, "s; default: the model's, usually 0")
       ->option_text("T");
   command->add_option("--stop-time", a.options.stop_time, "s; default: the model's")

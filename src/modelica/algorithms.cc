@@ -65,7 +65,8 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
     const std::string& name = target->parts.front().name;
     if (frame.locals.find(name) != nullptr) continue;
     const Found found = lookup(name, scope);
-    if (found.instance == nullptr) unknown_name(name, target->text(), scope, target->parts[0].place);
+    if (found.instance == nullptr)
+      unknown_name(name, target->text(), scope, target->parts[0].place);
     Value value = instance_value(*found.instance);
     names.push_back(found.instance->path);
     declared.push_back(value);
@@ -98,11 +99,11 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
                         place.location());
           const Expr start = flat_.system.variable(symbol.node()->variable()).start;
           now = substitute(now, std::span(&symbol, 1), std::span(&start, 1));
-          Equation e(fmt::format("algorithm of {}: {}",
-                                 scope.instance->path.empty() ? flat_.system.name()
-                                                              : scope.instance->path,
-                                 to_string(symbol)),
-                     symbol == now);
+          Equation e(
+              fmt::format("algorithm of {}: {}",
+                          scope.instance->path.empty() ? flat_.system.name() : scope.instance->path,
+                          to_string(symbol)),
+              symbol == now);
           e.where = place.location();
           (initial ? flat_.initial_equations : flat_.equations).emplace_back(std::move(e));
         });

@@ -17,8 +17,8 @@ using Unary = Expr (*)(const Expr&);
 
 const std::unordered_map<std::string, Unary>& elementary() {
   static const std::unordered_map<std::string, Unary> map = {
-      {"sin", sin},   {"cos", cos},   {"tan", tan},   {"asin", asin}, {"acos", acos},
-      {"atan", atan}, {"sinh", sinh}, {"cosh", cosh}, {"tanh", tanh}, {"exp", exp},
+      {"sin", sin},   {"cos", cos},     {"tan", tan},   {"asin", asin}, {"acos", acos},
+      {"atan", atan}, {"sinh", sinh},   {"cosh", cosh}, {"tanh", tanh}, {"exp", exp},
       {"log", log},   {"log10", log10}, {"sqrt", sqrt}};
   return map;
 }
@@ -27,11 +27,11 @@ void need_count(const CallExpression& e, const std::string& name, std::size_t le
                 std::size_t most, const Place& place) {
   const std::size_t given = e.arguments.size() + e.named.size();
   if (given < least || given > most)
-    throw Error(fmt::format("{}() takes {} argument{}, not {}", name,
-                            least == most ? fmt::format("{}", least)
-                                          : fmt::format("{} to {}", least, most),
-                            most == 1 ? "" : "s", given),
-                place.location());
+    throw Error(
+        fmt::format("{}() takes {} argument{}, not {}", name,
+                    least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
+                    most == 1 ? "" : "s", given),
+        place.location());
 }
 
 }  // namespace
@@ -106,13 +106,14 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
 // of its bounds.
 Expr Flattener::rounded(const Expr& value, const Expression& expression) {
   if (no_event_ > 0 || !varies_continuously(value)) return floor(value);
-  const Expr k = flat_.discrete(fmt::format("$floor{}", ++rounded_),
-                                {.type = DiscreteType::kInteger, .where = expression.place.location()});
+  const Expr k =
+      flat_.discrete(fmt::format("$floor{}", ++rounded_),
+                     {.type = DiscreteType::kInteger, .where = expression.place.location()});
   const Expr before = flat_.discretes.back().pre;
   pre_slots_[k.node()] = before;
   discrete_numbers_[k.node()] = flat_.discretes.size() - 1;
-  const Expr above = flat_.relation(value - before, Strict::kNo, to_text(expression),
-                                    expression.place.location());
+  const Expr above =
+      flat_.relation(value - before, Strict::kNo, to_text(expression), expression.place.location());
   const Expr below = flat_.relation(before + 1.0 - value, Strict::kYes, to_text(expression),
                                     expression.place.location());
   const Expr next = select(below, select(above, before, min(before - 1.0, floor(value))),
@@ -178,8 +179,7 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     need_count(e, name, 2, 2, place);
     const Value start = argument(0);
     const Value interval = argument(1);
-    if (!is_numeric(start.type) || !is_numeric(interval.type))
-      refuse("sample() of clocks", place);
+    if (!is_numeric(start.type) || !is_numeric(interval.type)) refuse("sample() of clocks", place);
     if (!fixed_number(start.number()) || !fixed_number(interval.number()))
       throw Error("sample() needs parameters, not variables", place.location());
     if (*fixed_number(interval.number()) <= 0.0)
@@ -220,8 +220,8 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     const auto* r = e.arguments[0]->as<ComponentReference>();
     if (r == nullptr) throw Error("cardinality() needs a connector", place.location());
     const InstanceRange range = instances_of(*r, scope);
-    const auto it = range.parts.empty() ? cardinality_.end()
-                                        : cardinality_.find(range.parts.front().instance);
+    const auto it =
+        range.parts.empty() ? cardinality_.end() : cardinality_.find(range.parts.front().instance);
     return Value::integer(it == cardinality_.end() ? 0 : it->second);
   }
   return std::nullopt;
@@ -255,15 +255,18 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
   const auto greatest = [](const Expr& a, const Expr& b) { return max(a, b); };
   if (name == "min" || name == "max" || name == "sum" || name == "product") {
     need_count(e, name, 1, 2, place);
-    Value v = e.iterators.empty() ? argument(0)
-                                  : iterate(e.arguments.at(0), e.iterators, scope, place);
+    Value v =
+        e.iterators.empty() ? argument(0) : iterate(e.arguments.at(0), e.iterators, scope, place);
     if (e.arguments.size() == 2) v = stack({v, argument(1)}, place);
     if (!is_number_like(v.type))
       throw Error(fmt::format("{}() needs numbers", name), place.location());
     if (name == "min") return folded(v, least, 1e60);
     if (name == "max") return folded(v, greatest, -1e60);
-    if (name == "sum") return folded(v, [](const Expr& a, const Expr& b) { return a + b; }, 0.0);
-    return folded(v, [](const Expr& a, const Expr& b) { return a * b; }, 1.0);
+    if (name == "sum")
+      return folded(
+          v, [](const Expr& a, const Expr& b) { return a + b; }, 0.0);
+    return folded(
+        v, [](const Expr& a, const Expr& b) { return a * b; }, 1.0);
   }
   if (name == "array") {
     if (!e.iterators.empty()) return iterate(e.arguments.at(0), e.iterators, scope, place);
@@ -355,9 +358,9 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     const Value b = argument(1);
     if (b.count() != 3) throw Error("cross() needs vectors of 3", place.location());
     const auto& y = b.numbers;
-    return Value::array(BasicType::kReal, {3},
-                        {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2],
-                         x[0] * y[1] - x[1] * y[0]});
+    return Value::array(
+        BasicType::kReal, {3},
+        {x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]});
   }
   return std::nullopt;
 }

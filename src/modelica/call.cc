@@ -27,7 +27,7 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
                                            const Scope& scope) {
   const Place& place = expression.place;
   const ComponentReference& f = e.function;
-  if (f.parts.size() == 1 && !f.absolute) {
+  if (f.parts.size() == 1) {
     try {
       if (std::optional<Value> value = call_builtin(f.parts[0].name, expression, e, scope))
         return {*value};
@@ -66,14 +66,13 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
     cls = member_of(package, f.parts[k].name).cls;
     if (!cls) {
       const ClassDefinition& in = *resolve_type(package).info->definition;
-      throw Error(fmt::format("there is no function '{}' in '{}'{}", f.parts[k].name,
-                              in.qualified_name(),
-                              did_you_mean(f.parts[k].name, library_.child_names(&in))),
-                  place.location());
+      throw Error(
+          fmt::format("there is no function '{}' in '{}'{}", f.parts[k].name, in.qualified_name(),
+                      did_you_mean(f.parts[k].name, library_.child_names(&in))),
+          place.location());
     }
   }
-  if (!cls)
-    throw Error(fmt::format("'{}' is not a function", f.text()), place.location());
+  if (!cls) throw Error(fmt::format("'{}' is not a function", f.text()), place.location());
   const TypeRef type = resolve_type(cls);
   const ClassDefinition& definition = *type.info->definition;
   if (definition.kind == ClassKind::kRecord || definition.kind == ClassKind::kOperatorRecord ||
@@ -113,7 +112,8 @@ std::vector<std::pair<std::string, Value>> Flattener::bind_arguments(const Class
   if (!e.iterators.empty()) refuse("a reduction with a function of the model", place);
   std::vector<std::string> inputs;
   for (const ClassInfo::Element& element : in.elements)
-    if (element.component->causality == Causality::kInput) inputs.push_back(element.component->name);
+    if (element.component->causality == Causality::kInput)
+      inputs.push_back(element.component->name);
   if (e.arguments.size() > inputs.size())
     throw Error(fmt::format("{}() takes {} argument{}, not {}", in.definition->name, inputs.size(),
                             inputs.size() == 1 ? "" : "s", e.arguments.size()),
@@ -255,8 +255,8 @@ Value Flattener::construct_record(const ClassDefinition& record,
       for (const Layer& layer : own) append_child_layers(layer, component.name, layers);
     }
     append_layers(component.modification.get(), {nullptr, owner, &locals}, layers);
-    const auto layer =
-        std::find_if(layers.begin(), layers.end(), [](const Layer& l) { return l.value != nullptr; });
+    const auto layer = std::find_if(layers.begin(), layers.end(),
+                                    [](const Layer& l) { return l.value != nullptr; });
     if (layer == layers.end())
       throw Error(fmt::format("record '{}' needs a value for '{}'", record.name, component.name),
                   place.location());

@@ -117,7 +117,8 @@ void Flattener::connect_leaves(Instance& a, const std::vector<std::size_t>& a_el
   }
 }
 
-int Flattener::connection_node(Instance& leaf, std::size_t index, bool outside, const Place& place) {
+int Flattener::connection_node(Instance& leaf, std::size_t index, bool outside,
+                               const Place& place) {
   std::vector<int>& nodes = connection_index_[&leaf];
   if (nodes.empty()) nodes.assign(2 * element_count(dimensions(leaf)), -1);
   int& node = nodes[2 * index + (outside ? 1 : 0)];

@@ -40,7 +40,8 @@ void Flattener::assign_discrete() {
   std::vector<std::size_t> giver(flat_.discretes.size(), kNobody);
   std::vector<std::size_t> visited(flat_.discretes.size(), kNobody);
   std::vector<std::size_t> chosen(options.size(), 0);
-  const std::function<bool(std::size_t, std::size_t)> place = [&](std::size_t c, std::size_t round) {
+  const std::function<bool(std::size_t, std::size_t)> place = [&](std::size_t c,
+                                                                  std::size_t round) {
     for (std::size_t k = 0; k < options[c].size(); ++k) {
       const std::size_t v = options[c][k].variable;
       if (giver[v] == kNobody) {
@@ -64,10 +65,11 @@ void Flattener::assign_discrete() {
   for (std::size_t c = 0; c < options.size(); ++c) {
     const DiscreteCandidate& candidate = discrete_candidates_[c];
     if (options[c].empty())
-      throw Error(fmt::format("{}: this equation between Booleans, Integers or discrete Reals gives "
-                              "no variable a value; write it as x = ...",
-                              candidate.name),
-                  candidate.where);
+      throw Error(
+          fmt::format("{}: this equation between Booleans, Integers or discrete Reals gives "
+                      "no variable a value; write it as x = ...",
+                      candidate.name),
+          candidate.where);
     if (!place(c, c))
       throw Error(fmt::format("{}: one equation too many for '{}'", candidate.name,
                               flat_.discretes[options[c][0].variable].name),

@@ -74,9 +74,10 @@ void Flattener::flatten_equations(Instance& instance) {
     } else if (known(c.right)) {
       flat_.initial_discrete.push_back({c.right, c.left, c.where});
     } else {
-      throw Error("this initial equation gives no discrete variable a value: write it as x = ... "
-                  "or pre(x) = ...",
-                  c.where);
+      throw Error(
+          "this initial equation gives no discrete variable a value: write it as x = ... "
+          "or pre(x) = ...",
+          c.where);
     }
   }
 }
@@ -233,9 +234,10 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
     const std::optional<double> b = fixed_number(r);
     if (a && b) {
       if (std::abs(*a - *b) <= 1e-9 * std::max({1.0, std::abs(*a), std::abs(*b)})) continue;
-      throw Error(fmt::format("the equation {} contains parameters only and does not hold: {} and {}",
-                              name, *a, *b),
-                  place.location());
+      throw Error(
+          fmt::format("the equation {} contains parameters only and does not hold: {} and {}", name,
+                      *a, *b),
+          place.location());
     }
     Equation e(left.numbers.size() > 1 ? fmt::format("{} [{}]", name, i + 1) : name, l == r);
     e.where = place.location();
@@ -300,9 +302,10 @@ void Flattener::join_discrete(const std::vector<Expr>& conditions,
   const auto target_of = [&](const DiscreteCandidate& c) {
     if (is_discrete_symbol(c.left)) return c.left;
     if (is_discrete_symbol(c.right)) return c.right;
-    throw Error("an equation between Booleans or Integers under a condition must give one variable "
-                "a value: write it as x = ...",
-                c.where);
+    throw Error(
+        "an equation between Booleans or Integers under a condition must give one variable "
+        "a value: write it as x = ...",
+        c.where);
   };
   for (const auto& branch : branches)
     for (const DiscreteCandidate& c : branch) {
@@ -377,7 +380,8 @@ void Flattener::add_reinit(const CallExpression& call, const Expression& express
   past_shadows_ = false;
   const Value value = evaluate(*call.arguments[1], scope);
   if (variable.dimensions != value.dimensions)
-    throw Error("reinit(): the variable and its value differ in shape", expression.place.location());
+    throw Error("reinit(): the variable and its value differ in shape",
+                expression.place.location());
   for (std::size_t i = 0; i < variable.numbers.size(); ++i) {
     if (!variable.numbers[i].is_variable())
       throw Error(fmt::format("reinit() of '{}', which is not a continuous variable",

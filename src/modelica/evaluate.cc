@@ -44,7 +44,8 @@ Value Flattener::evaluate(const Expression& expression, const Scope& scope) {
           return call(expression, e, scope);
         } else if constexpr (std::is_same_v<T, ArrayConstructor>) {
           std::vector<Value> parts;
-          for (const ExpressionPtr& element : e.elements) parts.push_back(evaluate(*element, scope));
+          for (const ExpressionPtr& element : e.elements)
+            parts.push_back(evaluate(*element, scope));
           return stack(parts, place);
         } else if constexpr (std::is_same_v<T, ArrayComprehension>) {
           return iterate(e.body, e.iterators, scope, place);
@@ -60,8 +61,7 @@ Value Flattener::evaluate(const Expression& expression, const Scope& scope) {
           value.function = std::make_shared<FunctionValue>(std::move(bound));
           return value;
         } else if constexpr (std::is_same_v<T, EndSubscript>) {
-          if (end_values_.empty())
-            throw Error("'end' outside of a subscript", place.location());
+          if (end_values_.empty()) throw Error("'end' outside of a subscript", place.location());
           return Value::integer(static_cast<double>(end_values_.back()));
         } else if constexpr (std::is_same_v<T, TupleExpression>) {
           throw Error("a list of results is only allowed on the left of an equation or assignment",
@@ -99,15 +99,15 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
     const auto side = [&](const ExpressionPtr& operand) {
       Value value = evaluate(*operand, scope);
       if (value.type != BasicType::kBoolean)
-        throw Error(fmt::format("'{}' needs Booleans, not {}", spelling(e.op), spelling(value.type)),
-                    operand->place.location());
+        throw Error(
+            fmt::format("'{}' needs Booleans, not {}", spelling(e.op), spelling(value.type)),
+            operand->place.location());
       return value;
     };
     const Value left = side(e.left);
     const bool is_and = e.op == BinaryOperator::kAnd;
     // The right side may be meaningless where the left one decides.
-    if (left.is_scalar() && left.number().is_number() &&
-        (left.number().number() != 0.0) != is_and)
+    if (left.is_scalar() && left.number().is_number() && (left.number().number() != 0.0) != is_and)
       return left;
     const Value right = side(e.right);
     if (left.dimensions != right.dimensions)
@@ -116,8 +116,8 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
                   place.location());
     Value result = left;
     for (std::size_t i = 0; i < result.numbers.size(); ++i)
-      result.numbers[i] = is_and ? left.numbers[i] && right.numbers[i]
-                                 : left.numbers[i] || right.numbers[i];
+      result.numbers[i] =
+          is_and ? left.numbers[i] && right.numbers[i] : left.numbers[i] || right.numbers[i];
     return result;
   }
   const Value left = evaluate(*e.left, scope);
@@ -152,12 +152,12 @@ Value Flattener::compare(BinaryOperator op, const Value& a, const Value& b,
   const bool equality = op == BinaryOperator::kEqual || op == BinaryOperator::kNotEqual;
   if (a.type == BasicType::kString) {
     const int order = a.text().compare(b.text());
-    const bool holds = op == BinaryOperator::kEqual        ? order == 0
-                       : op == BinaryOperator::kNotEqual   ? order != 0
-                       : op == BinaryOperator::kLess       ? order < 0
-                       : op == BinaryOperator::kLessEqual  ? order <= 0
-                       : op == BinaryOperator::kGreater    ? order > 0
-                                                           : order >= 0;
+    const bool holds = op == BinaryOperator::kEqual       ? order == 0
+                       : op == BinaryOperator::kNotEqual  ? order != 0
+                       : op == BinaryOperator::kLess      ? order < 0
+                       : op == BinaryOperator::kLessEqual ? order <= 0
+                       : op == BinaryOperator::kGreater   ? order > 0
+                                                          : order >= 0;
     return Value::boolean(holds ? 1.0 : 0.0);
   }
   if (!is_number_like(a.type))
@@ -168,10 +168,11 @@ Value Flattener::compare(BinaryOperator op, const Value& a, const Value& b,
   if (equality) {
     const bool real = a.type == BasicType::kReal || b.type == BasicType::kReal;
     if (real && no_event_ == 0 && varies_continuously(x - y))
-      throw Error(fmt::format("'{}' of Reals that change continuously is never hit exactly; compare "
-                              "with < or >",
-                              spelling(op)),
-                  place.location());
+      throw Error(
+          fmt::format("'{}' of Reals that change continuously is never hit exactly; compare "
+                      "with < or >",
+                      spelling(op)),
+          place.location());
     if (a.type == BasicType::kBoolean) {
       const Expr same = (x && y) || (!x && !y);
       return Value::boolean(op == BinaryOperator::kEqual ? same : !same);
@@ -238,8 +239,7 @@ Value Flattener::evaluate_range(const RangeExpression& e, const Scope& scope, co
   for (double k = 0.0; k <= steps; ++k) numbers.emplace_back(first + k * by);
   const bool real = start.type == BasicType::kReal || step.type == BasicType::kReal;
   const std::size_t count = numbers.size();
-  Value result =
-      Value::array(real ? BasicType::kReal : start.type, {count}, std::move(numbers));
+  Value result = Value::array(real ? BasicType::kReal : start.type, {count}, std::move(numbers));
   result.definition = start.definition;
   return result;
 }
@@ -288,9 +288,9 @@ double Flattener::constant_number(const Value& value, const Place& place, const 
     throw Error(fmt::format("{} must be a scalar", what), place.location());
   const std::optional<double> known = fixed_number(value.number());
   if (!known)
-    throw Error(fmt::format("{} depends on variables; it must be known when the model is translated",
-                            what),
-                place.location());
+    throw Error(
+        fmt::format("{} depends on variables; it must be known when the model is translated", what),
+        place.location());
   return *known;
 }
 

@@ -86,7 +86,8 @@ class Flattener {
   const Layer* binding_layer(const Instance& leaf) const;
   Value layer_value(const Layer& layer);
   std::optional<Value> attribute(Instance& leaf, std::string_view name);
-  std::optional<double> number_attribute(Instance& leaf, std::string_view name, std::size_t element);
+  std::optional<double> number_attribute(Instance& leaf, std::string_view name,
+                                         std::size_t element);
   void declare_parameter(Instance& leaf);
   void declare_variable(Instance& leaf);
   void declare_all(Instance& instance);
@@ -181,8 +182,7 @@ class Flattener {
                          const Place& place);
   std::vector<std::pair<std::string, Value>> bind_arguments(const ClassInfo& info,
                                                             const CallExpression& e,
-                                                            const Scope& scope,
-                                                            const Place& place);
+                                                            const Scope& scope, const Place& place);
   std::string message_text(const Expression& expression, const Scope& scope);
 
   // --- statements.cc: symbolic execution
@@ -304,7 +304,7 @@ class Flattener {
   std::unordered_map<std::string, Value> layer_values_;  // of modifications with subscripts
   std::unordered_map<const Node*, double> fixed_numbers_;
   std::unordered_map<const Node*, bool> varies_;
-  std::unordered_map<const Node*, Expr> pre_slots_;    // by symbol
+  std::unordered_map<const Node*, Expr> pre_slots_;  // by symbol
   std::unordered_map<const Node*, std::size_t> discrete_numbers_;
   std::unordered_set<const Node*> when_assigned_;
   std::vector<DiscreteCandidate> discrete_candidates_;

@@ -58,9 +58,9 @@ void Flattener::expand(Instance& instance) {
   if (instance.expanded) return;
   instance.expanded = true;
   if (depth_of(instance) > kMaxDepth)
-    throw Error(fmt::format("'{}' contains itself without end", instance.path),
-                instance.component == nullptr ? SourceLocation{}
-                                              : instance.component->place.location());
+    throw Error(
+        fmt::format("'{}' contains itself without end", instance.path),
+        instance.component == nullptr ? SourceLocation{} : instance.component->place.location());
   const ClassInfo& in = *instance.type.info;
   instance.children.reserve(in.elements.size());
   for (const ClassInfo::Element& element : in.elements) {
@@ -85,8 +85,8 @@ void Flattener::expand(Instance& instance) {
       break;
     }
     if (element.component->constraint && c.replacement != nullptr)
-      append_layers(element.component->constraint->modification.get(), {&instance, c.owner, nullptr},
-                    c.layers);
+      append_layers(element.component->constraint->modification.get(),
+                    {&instance, c.owner, nullptr}, c.layers);
     append_layers(element.component->modification.get(), {&instance, c.owner, nullptr}, c.layers);
     instance.child_index.emplace(c.component->name, &c);
     instance.children.push_back(std::move(made));
@@ -123,17 +123,16 @@ void Flattener::resolve(Instance& instance) {
   instance.resolved = true;
   for (const Layer& layer : instance.type.modifications) instance.layers.push_back(layer);
   const Instance* parent = instance.parent;
-  instance.variability = stricter(stricter(component.variability, declared.variability),
-                                  parent->variability);
-  instance.causality = component.causality != Causality::kNone   ? component.causality
-                       : declared.causality != Causality::kNone  ? declared.causality
-                       : parent->causality != Causality::kNone   ? parent->causality
-                                                                 : instance.type.causality;
+  instance.variability =
+      stricter(stricter(component.variability, declared.variability), parent->variability);
+  instance.causality = component.causality != Causality::kNone  ? component.causality
+                       : declared.causality != Causality::kNone ? declared.causality
+                       : parent->causality != Causality::kNone  ? parent->causality
+                                                                : instance.type.causality;
   instance.connection =
       component.connection != Connection::kPotential ? component.connection : parent->connection;
   if (component.connection == Connection::kStream) refuse("stream connectors", component.place);
-  instance.is_protected =
-      declared.visibility == Visibility::kProtected || parent->is_protected;
+  instance.is_protected = declared.visibility == Visibility::kProtected || parent->is_protected;
   const ClassDefinition& definition = *instance.type.info->definition;
   if (declared.outer && !declared.inner) instance.target = find_inner(instance);
   if (instance.target != nullptr) return;

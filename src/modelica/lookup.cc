@@ -10,7 +10,7 @@ namespace saltus {
 
 Flattener::Found Flattener::lookup(const std::string& name, const Scope& scope) {
   if (scope.locals != nullptr)
-    if (const Value* local = scope.locals->find(name, past_shadows_)) return {.local = local};
+    if (const Value* local = scope.locals->find(name, past_shadows_)) return {local, nullptr, {}};
   std::optional<Scope> at = scope;
   bool closed = false;
   while (at && at->lexical != nullptr) {
@@ -61,7 +61,7 @@ Flattener::Found Flattener::lookup_in(const std::string& name, const Scope& scop
   if (element != in.element_index.end()) {
     Instance& holder =
         scope.instance != nullptr ? *scope.instance : package_instance(*scope.lexical);
-    if (Instance* found = find_child(holder, name)) return {.instance = found};
+    if (Instance* found = find_child(holder, name)) return {nullptr, found, {}};
   } else if (!in.complete && scope.lexical->find_component(name) != nullptr) {
     return {};
   }
@@ -111,7 +111,7 @@ Flattener::Found Flattener::member_of(const ClassRef& cls, const std::string& na
     return {.cls = {found.definition, {nullptr, declared_in, nullptr}}};
   }
   if (in.element_index.contains(name))
-    return {.instance = find_child(package_instance(*in.definition), name)};
+    return {nullptr, find_child(package_instance(*in.definition), name), {}};
   return {};
 }
 
@@ -219,11 +219,12 @@ std::vector<std::string> Flattener::visible_names(const Scope& scope) {
 
 void Flattener::unknown_name(const std::string& name, const std::string& whole, const Scope& scope,
                              const Place& place) {
-  const std::string in = scope.lexical == nullptr ? "" : fmt::format(" in '{}'", scope.lexical->name);
+  const std::string in =
+      scope.lexical == nullptr ? "" : fmt::format(" in '{}'", scope.lexical->name);
   const std::string of = whole == name ? "" : fmt::format(" (of '{}')", whole);
-  throw Error(fmt::format("there is no '{}'{}{}{}", name, of, in,
-                          did_you_mean(name, visible_names(scope))),
-              place.location());
+  throw Error(
+      fmt::format("there is no '{}'{}{}{}", name, of, in, did_you_mean(name, visible_names(scope))),
+      place.location());
 }
 
 }  // namespace saltus

@@ -66,9 +66,9 @@ void append_child_layers(const Layer& layer, std::string_view name, Layers& out)
       out.push_back(std::move(next));
     } else {
       const bool redeclared = argument.kind == Argument::Kind::kRedeclareComponent;
-      append_reached(std::move(next),
-                     redeclared ? argument.component->modification.get() : argument.modification.get(),
-                     out);
+      append_reached(
+          std::move(next),
+          redeclared ? argument.component->modification.get() : argument.modification.get(), out);
     }
   };
   if (layer.arguments == nullptr) {

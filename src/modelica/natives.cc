@@ -39,9 +39,8 @@ std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& 
       call.arguments.push_back(make_expression(reference, place));
     }
     const ExpressionPtr expression = make_expression(call, place);
-    if (std::optional<Value> value =
-            call_builtin(name, *expression, *expression->as<CallExpression>(),
-                         {nullptr, &function, &locals}))
+    if (std::optional<Value> value = call_builtin(
+            name, *expression, *expression->as<CallExpression>(), {nullptr, &function, &locals}))
       return {{*value}};
     return std::nullopt;
   }
@@ -51,11 +50,10 @@ std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& 
     const std::string& text = arguments.at(0).second.text();
     const auto first = static_cast<std::size_t>(
         constant_number(arguments.at(1).second, place, "the start of a substring"));
-    const auto last =
-        arguments.size() > 2
-            ? static_cast<std::size_t>(
-                  constant_number(arguments[2].second, place, "the end of a substring"))
-            : first;
+    const auto last = arguments.size() > 2
+                          ? static_cast<std::size_t>(constant_number(arguments[2].second, place,
+                                                                     "the end of a substring"))
+                          : first;
     if (first < 1 || last > text.size() || last < first) return {{Value::string("")}};
     return {{Value::string(text.substr(first - 1, last - first + 1))}};
   }
@@ -66,8 +64,7 @@ std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& 
     return {{value}};
   }
   if (name == "ModelicaInternal_fullPathName") return {{arguments.at(0).second}};
-  if (name == "ModelicaError")
-    throw Error(arguments.at(0).second.text(), place.location());
+  if (name == "ModelicaError") throw Error(arguments.at(0).second.text(), place.location());
   if (name == "ModelicaInternal_print" || name == "ModelicaMessage" || name == "ModelicaWarning")
     return std::vector<Value>{};
   if (name.starts_with("ModelicaStandardTables_"))
@@ -98,8 +95,9 @@ std::optional<Value> Flattener::interpolate_vector(const Arguments& arguments, c
     const auto table = make_table("interpolate", *x, *y);
     return Value::real(table->evaluate(*at));
   }
-  const auto table = make_table(fmt::format("interpolate at {}:{}", place.line, place.column), *x, *y);
-  return Value::real(lookup(table, u.number()));
+  const auto table =
+      make_table(fmt::format("interpolate at {}:{}", place.line, place.column), *x, *y);
+  return Value::real(saltus::lookup(table, u.number()));
 }
 
 std::string Flattener::resource_path(const std::string& uri, const Place& place) {
@@ -110,7 +108,8 @@ std::string Flattener::resource_path(const std::string& uri, const Place& place)
   const std::string name = rest.substr(0, slash);
   const ClassDefinition* cls = library_.find(name);
   while (cls != nullptr && cls->enclosing != nullptr) cls = cls->enclosing;
-  if (cls == nullptr) throw Error(fmt::format("'{}': there is no such package", uri), place.location());
+  if (cls == nullptr)
+    throw Error(fmt::format("'{}': there is no such package", uri), place.location());
   return (library_.folder_of(*cls) / (slash == std::string::npos ? "" : rest.substr(slash + 1)))
       .string();
 }
@@ -139,9 +138,11 @@ std::optional<Value> Flattener::call_table(const std::string& name, const Argume
   };
   if (name.ends_with("CombiTable1D_getValue"))
     return Value::real(data->value(column(), numbers.at(1), place));
-  if (name.ends_with("CombiTable1D_minimumAbscissa") || name.ends_with("CombiTimeTable_minimumTime"))
+  if (name.ends_with("CombiTable1D_minimumAbscissa") ||
+      name.ends_with("CombiTimeTable_minimumTime"))
     return Value::real(data->first());
-  if (name.ends_with("CombiTable1D_maximumAbscissa") || name.ends_with("CombiTimeTable_maximumTime"))
+  if (name.ends_with("CombiTable1D_maximumAbscissa") ||
+      name.ends_with("CombiTimeTable_maximumTime"))
     return Value::real(data->last());
   if (name.ends_with("CombiTable2D_getValue"))
     return Value::real(data->value2(numbers.at(0), numbers.at(1), place));

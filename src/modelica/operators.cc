@@ -112,7 +112,8 @@ Value arithmetic(BinaryOperator op, const Value& a, const Value& b, const Place&
         if (!b.is_scalar() || !b.number().is_number() || b.number().number() < 1.0)
           throw Error("'^' of an array; '.^' takes powers element by element", place.location());
         Value result = a;
-        for (double k = 1.0; k < b.number().number(); ++k) result = matrix_product(result, a, place);
+        for (double k = 1.0; k < b.number().number(); ++k)
+          result = matrix_product(result, a, place);
         return result;
       }
       return elementwise(op, a, b, place);

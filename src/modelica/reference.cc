@@ -62,9 +62,9 @@ Flattener::Subscripts Flattener::subscripts(const std::vector<ExpressionPtr>& ex
         }
         const double index = *known - (value.type == BasicType::kBoolean ? -1.0 : 0.0);
         if (index < 1.0 || index > static_cast<double>(dimensions[k]))
-          throw Error(fmt::format("subscript {} of '{}' is outside 1:{}", index, name,
-                                  dimensions[k]),
-                      e.place.location());
+          throw Error(
+              fmt::format("subscript {} of '{}' is outside 1:{}", index, name, dimensions[k]),
+              e.place.location());
         chosen.push_back(static_cast<std::size_t>(index) - 1);
       }
     }
@@ -92,7 +92,8 @@ Value Flattener::subscripted(const Value& value, const std::vector<ExpressionPtr
     return result;
   }
   std::vector<Value> parts;
-  for (const std::size_t flat : s.flat(value.dimensions)) parts.push_back(element(value, flat, rank));
+  for (const std::size_t flat : s.flat(value.dimensions))
+    parts.push_back(element(value, flat, rank));
   const Dimensions shape = s.shape();
   if (shape.empty()) return parts.front();
   if (parts.empty()) {
@@ -149,9 +150,9 @@ Value Flattener::class_value(const ClassRef& cls, const ComponentReference& r, s
       value.function = std::make_shared<FunctionValue>(FunctionValue{type.info->definition, {}});
       return value;
     }
-    throw Error(fmt::format("'{}' is a {}, not a value", r.text(),
-                            spelling(type.info->definition->kind)),
-                here.place.location());
+    throw Error(
+        fmt::format("'{}' is a {}, not a value", r.text(), spelling(type.info->definition->kind)),
+        here.place.location());
   }
   const ComponentReference::Part& next = r.parts[part + 1];
   if (type.info->basic == BasicType::kEnumeration) {
@@ -175,8 +176,7 @@ Value Flattener::class_value(const ClassRef& cls, const ComponentReference& r, s
   std::vector<std::string> names = library_.child_names(type.info->definition);
   for (const ClassInfo::Element& e : type.info->elements) names.push_back(e.component->name);
   throw Error(fmt::format("there is no '{}' in '{}'{}", next.name,
-                          type.info->definition->qualified_name(),
-                          did_you_mean(next.name, names)),
+                          type.info->definition->qualified_name(), did_you_mean(next.name, names)),
               next.place.location());
 }
 
@@ -216,11 +216,11 @@ Value Flattener::navigate(Instance& given, const ComponentReference& r, std::siz
   const Subscripts s = subscripts(here.subscripts, size, scope, instance.path, here.place);
   if (s.has_symbolic) refuse("a component chosen by a subscript that changes", here.place);
   std::vector<Value> parts;
-  const std::size_t rest = element_count(size) == 0
-                               ? 0
-                               : element_count(Dimensions(
-                                     size.begin() + static_cast<std::ptrdiff_t>(here.subscripts.size()),
-                                     size.end()));
+  const std::size_t rest =
+      element_count(size) == 0
+          ? 0
+          : element_count(Dimensions(
+                size.begin() + static_cast<std::ptrdiff_t>(here.subscripts.size()), size.end()));
   for (const std::size_t flat : s.flat(size))
     for (std::size_t i = 0; i < rest; ++i) {
       Instance& e = *instance.elements[flat * rest + i];
@@ -264,7 +264,8 @@ void Flattener::gather_instances(Instance& given, const ComponentReference& r, s
       out.parts.push_back({&instance, {}, false});
     } else {
       make_elements(instance);
-      for (const std::size_t c : chosen) out.parts.push_back({instance.elements[c].get(), {}, false});
+      for (const std::size_t c : chosen)
+        out.parts.push_back({instance.elements[c].get(), {}, false});
     }
     return;
   }

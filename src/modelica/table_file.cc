@@ -17,8 +17,9 @@ std::vector<std::vector<double>> read_table_file(const std::string& file, const 
   std::string line;
   std::getline(in, line);
   if (!line.starts_with("#1"))
-    throw Error(fmt::format("'{}' is not a table file in text form (its first line must be #1)", file),
-                place.location());
+    throw Error(
+        fmt::format("'{}' is not a table file in text form (its first line must be #1)", file),
+        place.location());
   while (std::getline(in, line)) {
     const std::size_t start = line.find_first_not_of(" \t");
     if (start == std::string::npos) continue;

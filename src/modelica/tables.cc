@@ -118,7 +118,8 @@ Expr TableData::value(std::size_t icol, const Expr& u, const Place& place) {
     throw Error(fmt::format("table '{}' has no column {}", name, icol), place.location());
   if (rows.size() == 1) return rows[0][columns[icol - 1]];
   if (smoothness == Smoothness::kConstant)
-    throw Error(fmt::format("table '{}': constant segments: not supported", name), place.location());
+    throw Error(fmt::format("table '{}': constant segments: not supported", name),
+                place.location());
   made_.resize(columns.size());
   std::shared_ptr<const Table>& table = made_[icol - 1];
   if (table == nullptr) {
@@ -128,10 +129,10 @@ Expr TableData::value(std::size_t icol, const Expr& u, const Place& place) {
       x.push_back(row[0]);
       y.push_back(row[columns[icol - 1]]);
     }
-    table = make_table(name, std::move(x), std::move(y),
-                       smoothness == Smoothness::kLinear ? Interpolation::kLinear
-                                                         : Interpolation::kMonotoneCubic,
-                       beyond == Beyond::kHold ? Extrapolation::kHold : Extrapolation::kLinear);
+    table = make_table(
+        name, std::move(x), std::move(y),
+        smoothness == Smoothness::kLinear ? Interpolation::kLinear : Interpolation::kMonotoneCubic,
+        beyond == Beyond::kHold ? Extrapolation::kHold : Extrapolation::kLinear);
   }
   Expr argument = u;
   if (beyond == Beyond::kPeriodic) argument = first() + mod(u - first(), last() - first());
@@ -141,8 +142,9 @@ Expr TableData::value(std::size_t icol, const Expr& u, const Place& place) {
 
 Expr TableData::value2(const Expr& u1, const Expr& u2, const Place& place) {
   if (smoothness != Smoothness::kLinear || beyond == Beyond::kPeriodic)
-    throw Error(fmt::format("table '{}': only linear segments are supported in two dimensions", name),
-                place.location());
+    throw Error(
+        fmt::format("table '{}': only linear segments are supported in two dimensions", name),
+        place.location());
   if (bilinear_ == nullptr) {
     auto grid = std::make_shared<Grid>();
     grid->hold = beyond == Beyond::kHold;
@@ -163,8 +165,9 @@ Expr TableData::time_value(std::size_t icol, const Expr& time, const Expr& next,
   if (icol < 1 || icol > columns.size())
     throw Error(fmt::format("table '{}' has no column {}", name, icol), place.location());
   if (smoothness != Smoothness::kLinear && smoothness != Smoothness::kConstant)
-    throw Error(fmt::format("time table '{}': only linear and constant segments are supported", name),
-                place.location());
+    throw Error(
+        fmt::format("time table '{}': only linear and constant segments are supported", name),
+        place.location());
   timed_.resize(columns.size());
   std::shared_ptr<const Function>& f = timed_[icol - 1];
   if (f == nullptr) {
@@ -201,8 +204,7 @@ Expr TableData::next_event(const Expr& time) {
       const double small = 1e-13 * std::max(1.0, std::abs(u));
       for (const double t : times)
         if (t > u + small) return t + shift + start;
-      if (periodic && period > 0.0 && times.size() > 1)
-        return times[1] + shift + period + start;
+      if (periodic && period > 0.0 && times.size() > 1) return times[1] + shift + period + start;
       return kNever;
     };
     next_ = std::make_shared<Function>(std::move(f));
@@ -251,10 +253,11 @@ TableData read_table(const ExternalObject& object,
                     : smoothness == 4 ? TableData::Smoothness::kMonotone
                                       : TableData::Smoothness::kContinuous;
   if (data.smoothness == TableData::Smoothness::kContinuous)
-    throw Error(fmt::format("{}: Akima splines (Smoothness.ContinuousDerivative): not supported; use "
-                            "MonotoneContinuousDerivative1 or LinearSegments",
-                            object.definition->name),
-                place.location());
+    throw Error(
+        fmt::format("{}: Akima splines (Smoothness.ContinuousDerivative): not supported; use "
+                    "MonotoneContinuousDerivative1 or LinearSegments",
+                    object.definition->name),
+        place.location());
   data.beyond = static_cast<TableData::Beyond>(static_cast<int>(number("extrapolation", 2)));
   data.start_time = number("startTime", 0.0);
   return data;

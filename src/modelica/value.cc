@@ -131,9 +131,9 @@ Value stack(const std::vector<Value>& parts, const Dimensions& leading, const Pl
 
 Value field(const Value& record, const std::string& name, const Place& place) {
   if (record.type != BasicType::kRecord)
-    throw Error(fmt::format("'.{}' of something that is no record but {}", name,
-                            spelling(record.type)),
-                place.location());
+    throw Error(
+        fmt::format("'.{}' of something that is no record but {}", name, spelling(record.type)),
+        place.location());
   std::vector<Value> parts;
   for (const Record& r : record.records) {
     const Value* value = r.find(name);

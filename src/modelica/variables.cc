@@ -64,8 +64,7 @@ std::optional<Value> Flattener::binding(Instance& leaf) {
 std::optional<Value> Flattener::attribute(Instance& leaf, std::string_view name) {
   for (const Layer& layer : leaf.layers) {
     if (layer.value != nullptr) {
-      if (name == "start" && overrides_.contains(layer.argument) &&
-          &layer != binding_layer(leaf))
+      if (name == "start" && overrides_.contains(layer.argument) && &layer != binding_layer(leaf))
         return layer_value(layer);
       continue;
     }
@@ -157,17 +156,18 @@ void Flattener::declare_parameter(Instance& leaf) {
     const bool guessed = value.has_value();
     if (!value && leaf.dimensions->empty() && type == BasicType::kEnumeration) value.reset();
     if (guessed && !constant)
-      flat_.warnings.push_back(fmt::format(
-          "{}:{}:{}: warning: parameter '{}' has no value; its start value is used",
-          place.location().file, place.line, place.column, leaf.path));
+      flat_.warnings.push_back(
+          fmt::format("{}:{}:{}: warning: parameter '{}' has no value; its start value is used",
+                      place.location().file, place.line, place.column, leaf.path));
     if (!value)
-      throw Error(fmt::format("{} '{}' has no value", constant ? "constant" : "parameter",
-                              leaf.path),
-                  place.location());
+      throw Error(
+          fmt::format("{} '{}' has no value", constant ? "constant" : "parameter", leaf.path),
+          place.location());
     if (value->is_scalar() && !leaf.dimensions->empty() && !value->numbers.empty())
-      value = Value::array(value->type, *leaf.dimensions,
-                           std::vector<Expr>(leaf.dimensions->empty() ? 1 : element_count(*leaf.dimensions),
-                                             value->number()));
+      value = Value::array(
+          value->type, *leaf.dimensions,
+          std::vector<Expr>(leaf.dimensions->empty() ? 1 : element_count(*leaf.dimensions),
+                            value->number()));
   }
   const Place& where = layer != nullptr ? layer->value->place : place;
   if (value->is_scalar() && value->count() == 1 && !leaf.dimensions->empty() &&
@@ -180,11 +180,13 @@ void Flattener::declare_parameter(Instance& leaf) {
   if (type == BasicType::kEnumeration) value->definition = leaf.type.info->enumeration;
   bool is_final = constant;
   for (const Layer& l : leaf.layers)
-    if (l.value != nullptr && &l == layer && l.argument != nullptr) is_final = is_final || l.argument->final;
+    if (l.value != nullptr && &l == layer && l.argument != nullptr)
+      is_final = is_final || l.argument->final;
   is_final = is_final || (layer != nullptr && layer->argument == nullptr && leaf.component->final);
   // Constants of packages are no part of the model's results.
   bool in_model = false;
-  for (const Instance* i = &leaf; i != nullptr; i = i->parent) in_model = in_model || i == root_.get();
+  for (const Instance* i = &leaf; i != nullptr; i = i->parent)
+    in_model = in_model || i == root_.get();
   const std::optional<Value> unit = attribute(leaf, "unit");
   for (std::size_t k = 0; k < value->numbers.size(); ++k) {
     Expr& number = value->numbers[k];
@@ -203,8 +205,8 @@ void Flattener::declare_parameter(Instance& leaf) {
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
     const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
     if (number.is_number() && !is_final && type == BasicType::kReal) {
-      number = flat_.system.parameter(name, number.number(),
-                                      {.unit = unit_text, .description = leaf.component->comment.text});
+      number = flat_.system.parameter(
+          name, number.number(), {.unit = unit_text, .description = leaf.component->comment.text});
     } else {
       flat_.system.derive(name, number,
                           {.unit = unit_text, .description = leaf.component->comment.text});
@@ -271,12 +273,12 @@ void Flattener::declare_variable(Instance& leaf) {
       continue;
     }
     const double nominal = std::abs(number_attribute(leaf, "nominal", k).value_or(1.0));
-    value.numbers.push_back(
-        flat_.system.variable(name, {.start = start_value,
-                                     .fixed = is_fixed,
-                                     .nominal = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0,
-                                     .unit = unit_text,
-                                     .description = leaf.component->comment.text}));
+    value.numbers.push_back(flat_.system.variable(
+        name, {.start = start_value,
+               .fixed = is_fixed,
+               .nominal = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0,
+               .unit = unit_text,
+               .description = leaf.component->comment.text}));
   }
   leaf.value = std::move(value);
 }
