@@ -95,7 +95,6 @@ bool Chattering::cross(ModeId here, std::size_t chosen, const Firing& firing,
   if (widened == widened_.end()) return false;
   Event event = begin_event(run_.time_, run_.run_->mode(), firing);
   if (face.slides()) event.tags.emplace_back("chattering");
-  run_.recorder_->store(run_.time_, here, run_.state_);
   run_.left_ = run_.state_;
   run_.left_.values.resize(run_.state_.values.size());
   std::copy(carried.values.begin(), carried.values.end(), run_.state_.values.begin());
@@ -332,14 +331,18 @@ std::optional<double> Chattering::rate_of(const Side& side, const Expr& value,
 }
 
 double Chattering::evaluate(const Expr& value, const SystemState& state) const {
-  const Tape tape(std::span(&value, 1), state_inputs(run_.system_));
-  Tape::Workspace registers = tape.make_workspace();
-  std::vector<double> parameters;
-  for (const Parameter& p : run_.system_.parameters()) parameters.push_back(p.value);
+  if (value.is_number()) return value.number();
+  if (parameters_.empty())
+    for (const Parameter& p : run_.system_.parameters()) parameters_.push_back(p.value);
+  auto found = formulas_.find(value.node());
+  if (found == formulas_.end()) {
+    const Tape tape(std::span(&value, 1), state_inputs(run_.system_));
+    found = formulas_.emplace(value.node(), Formula{tape, tape.make_workspace()}).first;
+  }
   const double* inputs[] = {&run_.time_, state.values.data(), state.slopes.data(),
-                            parameters.data(), state.slots.data()};
+                            parameters_.data(), state.slots.data()};
   double result = 0.0;
-  tape.evaluate(inputs, registers, &result);
+  found->second.tape.evaluate(inputs, found->second.registers, &result);
   return result;
 }
 

@@ -87,6 +87,13 @@ class Chattering {
     VariableId rate;
   };
   std::map<std::pair<ModeId, const Node*>, Probe> probes_;
+  // Expressions that have been evaluated, compiled.
+  struct Formula {
+    Tape tape;
+    Tape::Workspace registers;
+  };
+  mutable std::map<const Node*, Formula> formulas_;
+  mutable std::vector<double> parameters_;
   std::optional<Hop> last_;  // ordinary, to tell when two modes send the state to and fro
   // Hysteresis: what is added to guards of a mode, the mode with them, and the way back.
   std::map<ModeId, std::map<std::size_t, double>> widths_;

@@ -141,7 +141,6 @@ void Chattering::go_to(const Meeting& meeting, const Face& face, const States& s
   event.tags.emplace_back(tag);
   event.ontology = "sliding";
   SystemState& state = run_.state_;
-  run_.recorder_->store(run_.time_, run_.run_->analysed().id, state);
   // The weight of a surface that is left stays at the side taken.
   for (std::size_t i = 0; i < face.places.size(); ++i)
     if (face.places[i] != Place::kSliding && meeting.surfaces[i] < surfaces_.size())

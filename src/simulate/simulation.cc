@@ -231,6 +231,7 @@ void Simulation::settle(const Firing& first) {
                        place(), fmt::join(names, "', '")));
       return;
     }
+    recorder_->store(time_, run_->analysed().id, state_);
     if (!chattering_.answer(*firing, hop_follows_event))
       take_transition(*firing, hop_follows_event);
     if (stopped_) return;
@@ -240,7 +241,7 @@ void Simulation::settle(const Firing& first) {
   chattering_.flag_cycles();
 }
 
-// One hop: T from left limits, next mode, consistent point; both sides are stored.
+// One hop: T from left limits, next mode, consistent point, which is stored.
 void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   const ModeRun& from = *run_;
   const std::vector<Guard>& guards = from.mode().guards;
@@ -249,7 +250,6 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     if (guards[g].priority < guards[chosen].priority) chosen = g;
   const Guard& guard = guards[chosen];
 
-  recorder_->store(time_, from.analysed().id, state_);
   left_ = state_;
   run_->transition_values(chosen, time_, left_, assigned_);
   Event event = begin_event(time_, from.mode(), firing);

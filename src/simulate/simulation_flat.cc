@@ -67,6 +67,7 @@ void Simulation::settle_flat(const Firing& first) {
                        run_->mode().guards[firing->guards.front()].name));
       return;
     }
+    recorder_->store(time_, run_->analysed().id, state_);
     if (!chattering_.answer(*firing, hop_follows_event))
       take_flat_event(*firing, hop_follows_event);
     if (stopped_) return;
@@ -76,10 +77,9 @@ void Simulation::settle_flat(const Firing& first) {
   chattering_.flag_cycles();
 }
 
-// One event iteration: both sides are stored, and one event is logged.
+// One event iteration: the right limit is stored, and one event is logged.
 bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   const ModeRun& from = *run_;
-  recorder_->store(time_, from.analysed().id, state_);
   left_ = state_;
   Event event = begin_event(time_, from.mode(), firing);
   event.causes.clear();
