@@ -52,9 +52,6 @@ void refuse(const HybridSystem& system, const Mode& mode, const std::vector<Vari
 void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   const DaeDefinition& def = analysed.dae->definition();
   const auto inputs = def.inputs();
-  const auto rewritten = [&](const Expr& e) {
-    return analysed.reduced != nullptr ? analysed.reduced->rewrite(e) : e;
-  };
   std::vector<Expr> along;  // what moves during a step
   along.push_back(def.time);
   along.insert(along.end(), def.unknowns.begin(), def.unknowns.end());
@@ -65,7 +62,7 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   std::vector<Expr> sizes;
   std::vector<bool> used(def.unknowns.size(), false);
   for (const Guard& guard : mode.guards) {
-    values.push_back(rewritten(guard.value));
+    values.push_back(analysed.rewrite(guard.value));
     Expr size = 0.0;
     const Expr value[] = {values.back()};
     const auto mark = [&](const std::vector<Expr>& leaves) {
@@ -102,24 +99,23 @@ bool is_split_of_forces(const DaeDefinition& mode, const ArrayAnalysis& array) {
 
 // Values and slopes of the mode's unknowns in terms of what is integrated.
 void compile_recovery(const HybridSystem& system, AnalysedMode& analysed) {
-  if (analysed.reduced == nullptr && analysed.projected == nullptr) return;
+  if (analysed.reduced == nullptr && analysed.projected == nullptr &&
+      analysed.formulated == nullptr)
+    return;
   const DaeDefinition& def = analysed.dae->definition();
   std::unordered_map<const Node*, std::size_t> index;
   for (std::size_t k = 0; k < def.unknowns.size(); ++k) index.emplace(def.unknowns[k].node(), k);
-  const auto rewritten = [&](const Expr& e) {
-    return analysed.reduced != nullptr ? analysed.reduced->rewrite(e) : e;
-  };
   std::vector<Expr> outputs;
   for (const VariableId id : analysed.unknowns)
-    outputs.push_back(rewritten(system.variable(id).symbol));
+    outputs.push_back(analysed.rewrite(system.variable(id).symbol));
   for (std::size_t j = 0; j < analysed.unknowns.size(); ++j) {
     const Expr symbol = system.variable(analysed.unknowns[j]).symbol;
     if (analysed.differential[j] || analysed.projected != nullptr) {
-      outputs.push_back(rewritten(der(symbol)));
+      outputs.push_back(analysed.rewrite(der(symbol)));
       continue;
     }
     // The slope of a multiplier is only that of the numerical solution.
-    const auto found = index.find(symbol.node());
+    const auto found = index.find(analysed.rewrite(symbol).node());
     outputs.push_back(found == index.end() ? Expr(0.0) : def.derivatives[found->second]);
   }
   analysed.recover = Tape(outputs, def.inputs());
@@ -138,6 +134,11 @@ Eigen::MatrixXd dense(const Pattern& pattern, const double* values,
 
 Expr time_relation_size(const Expr& value, const Expr& time) {
   return 1e-4 * abs(partial(value, time)) * max(abs(time), 1e-3);
+}
+
+Expr AnalysedMode::rewrite(const Expr& a) const {
+  if (reduced != nullptr) return reduced->rewrite(a);
+  return formulated != nullptr ? formulated->rewrite(a) : a;
 }
 
 DaeDefinition write_out(const HybridSystem& system, const Mode& mode,
@@ -214,6 +215,7 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
     analysed->differential.push_back(d > 0);
   }
   values.a = static_cast<int>(analysed->unknowns.size()) - values.d;
+  analysed->mechanics = find_mechanical_structure(written, analysed->unknowns, offsets);
   if (values.mu > 0) {
     auto form = std::make_unique<ReducedForm>(
         reduce(system.graph(), written, analysed->unknowns, signature, offsets));
@@ -223,6 +225,41 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
     analysed->dae = std::make_unique<const Dae>(written);
   }
   compile_guards(mode, *analysed);
+  compile_recovery(system, *analysed);
+  return analysed;
+}
+
+std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
+                                                const AnalysedMode& reduced,
+                                                Formulation formulation, double baumgarte, double t,
+                                                const SystemState& near, std::string& objection) {
+  objection = reduced.mechanics.objection;
+  if (formulation == Formulation::kReduced || !objection.empty() ||
+      reduced.mechanics.constraints.empty())
+    return nullptr;
+  auto analysed = std::make_unique<AnalysedMode>();
+  analysed->id = reduced.id;
+  analysed->mode = reduced.mode;
+  analysed->unknowns = reduced.unknowns;
+  analysed->differential = reduced.differential;
+  analysed->values = reduced.values;
+  analysed->written = reduced.written;
+  analysed->mechanics = reduced.mechanics;
+  const Offsets offsets =
+      find_offsets(signature_of(analysed->written.residuals, analysed->unknowns));
+  FormPoint point{.t = t, .x = {}, .dx = {}, .parameters = {}, .held = {}};
+  for (const VariableId v : analysed->unknowns) {
+    point.x.push_back(near.values[v.index()]);
+    point.dx.push_back(near.slopes[v.index()]);
+  }
+  for (const Parameter& p : system.parameters()) point.parameters.push_back(p.value);
+  for (const Expr& h : analysed->written.held) point.held.push_back(near.value_of(h));
+  auto form = std::make_unique<FormulatedMode>(
+      formulate(system.graph(), analysed->written, analysed->unknowns, offsets, analysed->mechanics,
+                formulation, baumgarte, point));
+  analysed->dae = std::make_unique<const Dae>(form->definition);
+  analysed->formulated = std::move(form);
+  compile_guards(*analysed->mode, *analysed);
   compile_recovery(system, *analysed);
   return analysed;
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/consistent.h"
 #include "analysis/derivative_array.h"
+#include "analysis/formulations.h"
 #include "analysis/projected.h"
 #include "analysis/reduce.h"
 #include "expr/tape.h"
@@ -26,10 +27,15 @@ struct AnalysedMode {
   // The form that is integrated: the mode as written if it needs no differentiation, otherwise the
   // reduced form with its candidate rows.
   std::unique_ptr<const Dae> dae;
-  std::unique_ptr<const ReducedForm> reduced;      // by structure; null: not needed
-  std::unique_ptr<const ProjectedForm> projected;  // by numbers; null: not needed
-  DaeDefinition written;                           // the mode as written
+  std::unique_ptr<const ReducedForm> reduced;        // by structure; null: not needed
+  std::unique_ptr<const ProjectedForm> projected;    // by numbers; null: not needed
+  std::unique_ptr<const FormulatedMode> formulated;  // as asked for; null: not needed
+  DaeDefinition written;                             // the mode as written
+  MechanicalStructure mechanics;                     // for modes settled by structure
   std::vector<std::string> warnings;
+
+  // An expression of the mode in the symbols of the form.
+  Expr rewrite(const Expr& a) const;
 
   // Values of the mode's unknowns, then their first derivatives, from the unknowns of the Dae.
   Tape recover;
@@ -64,6 +70,14 @@ void check_structure(const HybridSystem& system, const Mode& mode);
 
 // Analyses a mode by its structure and compiles it. Null if structure does not settle it.
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id);
+
+// The analysed mode in another form, near a point. Null if it has no constraints that call for one,
+// or none of the kind the forms are made for; `objection` then says why. Pre: `reduced` comes from
+// analyse().
+std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
+                                                const AnalysedMode& reduced,
+                                                Formulation formulation, double baumgarte, double t,
+                                                const SystemState& near, std::string& objection);
 
 // Analyses a mode by the ranks of its derivative array near a guess and compiles the projected
 // form. Throws Error naming contradictory equations, or unknowns that nothing determines.

@@ -39,6 +39,7 @@ struct SimulateArguments {
   SimulateOptions options;
   std::string method = "radau";
   std::string chattering = "filippov";
+  std::string formulation = "reduced";
   Destinations to{.folder = {}, .formats = {"csv"}, .report = {}, .json = {}};
   bool format_given = false;
   bool quiet = false;
@@ -66,6 +67,7 @@ int run_simulate(SimulateArguments arguments) {
   options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
   if (arguments.chattering == "hysteresis") options.chattering = ChatteringAnswer::kHysteresis;
   if (arguments.chattering == "stop") options.chattering = ChatteringAnswer::kStop;
+  options.formulation = parse_formulation(arguments.formulation).value_or(Formulation::kReduced);
   Destinations& to = arguments.to;
   const bool nowhere = to.folder.empty() && to.report.empty() && to.json.empty();
   if (nowhere || (to.folder.empty() && arguments.format_given)) to.folder = "results";
@@ -131,6 +133,14 @@ void add_simulate_command(CLI::App& program, int& status) {
       ->add_option("--hysteresis", a.options.hysteresis,
                    "width, in the unit of the guard; default: 1e-4 x nominal value")
       ->option_text("W");
+  std::vector<std::string> formulations;
+  for (const Formulation f : kFormulations) formulations.emplace_back(to_string(f));
+  command
+      ->add_option("--formulation", a.formulation,
+                   "how constraints are written before they are integrated (mechanical modes; "
+                   "`saltus compare --help` explains them); default reduced")
+      ->check(CLI::IsMember(formulations))
+      ->option_text("NAME");
   command->add_option("--output", a.to.folder, "directory for the points")->option_text("DIR");
   CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
                             ->delimiter(',')

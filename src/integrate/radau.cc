@@ -88,6 +88,15 @@ Backend backend_for(const Dae& dae) {
   return dae.definition().redundant ? Backend::kLeastSquares : Backend::kAutomatic;
 }
 
+// Where the equations contradict each other by the error of a step, exact ones win by the square of
+// this.
+std::vector<double> row_weights(const Dae& dae) {
+  constexpr double kExactWeight = 1e4;
+  std::vector<double> weights;
+  for (const bool exact : dae.definition().exact) weights.push_back(exact ? kExactWeight : 1.0);
+  return weights;
+}
+
 // Weights w with q(s) = x0 + sum w_i Z_i on the collocation polynomial, and of its s-derivative.
 struct Weights {
   double value[3];
@@ -115,8 +124,8 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
       options_(std::move(options)),
       n_(dae.unknown_count()),
       m_(dae.equation_count()),
-      real_(dae.pattern(), backend_for(dae)),
-      complex_(dae.pattern(), backend_for(dae)) {
+      real_(dae.pattern(), backend_for(dae), row_weights(dae)),
+      complex_(dae.pattern(), backend_for(dae), row_weights(dae)) {
   // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far
   // too pessimistic at tight tolerances: control with tol' ~ tol^(2/3) (Hairer & Wanner). The
   // factor keeps the energy of a pendulum to 1e-5 over a thousand turns at tolerance 1e-8.
@@ -130,6 +139,9 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
   const std::vector<bool>& controlled = dae.definition().controlled;
   for (std::size_t j = 0; j < controlled.size(); ++j) control_[j] = controlled[j] ? 1.0 : 0.0;
   for (const double c : control_) control_count_ += c;
+  const std::vector<int>& levels = dae.definition().levels;
+  if (std::any_of(levels.begin(), levels.end(), [](int level) { return level > 0; }))
+    levels_ = levels;
   for (std::size_t j = 0; j < n_; ++j)
     has_constraints_ = has_constraints_ || !dae.is_differential(j);
 
@@ -238,6 +250,15 @@ void Radau::begin_step() {
   for (std::size_t j = 0; j < n_; ++j) scale_[j] = 1.0 / (atol_[j] + rtol_ * std::abs(x0_[j]));
 }
 
+// What lies behind constraints is determined through quotients by h and is that much less accurate
+// (Hairer & Wanner II, VII.4): its errors count as what they do to the positions.
+void Radau::weigh(double h) {
+  const double factor = std::min(1.0, h);
+  for (std::size_t j = 0; j < levels_.size(); ++j)
+    if (levels_[j] > 0 && control_[j] == 0.0)
+      scale_[j] = std::pow(factor, levels_[j]) / (atol_[j] + rtol_ * std::abs(x0_[j]));
+}
+
 void Radau::accept(double t_end, double h) {
   const auto& inverse = tableau().inverse;
   z_.swap(stages_);
@@ -259,12 +280,16 @@ void Radau::accept(double t_end, double h) {
 // better than that: a few more iterations at the end point alone, with the factors at hand.
 void Radau::polish(double h) {
   const double gamma = tableau().gamma / h;
+  const std::vector<bool>& exact = dae_.definition().exact;
   for (int k = 0; k < kMaxPolish; ++k) {
     dae_.residual(data_, t1_, x1_.data(), dx1_.data(), work_.data());
     ++counts_.residuals;
     for (std::size_t j = 0; j < m_; ++j)
       if (!std::isfinite(work_[j])) return;
-    real_.solve(work_.data());
+    // Equations that cannot hold all at once were weighed against each other over the whole step.
+    for (std::size_t j = 0; j < exact.size(); ++j)
+      if (!exact[j]) work_[j] = 0.0;
+    solve_real(work_.data());
     double largest = 0.0;
     for (std::size_t j = 0; j < n_; ++j) {
       x1_[j] -= work_[j];
@@ -295,10 +320,32 @@ bool Radau::factor(double h) {
     real_values_[k] = gamma * by_dx[k] + by_x[k];
     complex_values_[k] = {alpha * by_dx[k] + by_x[k], -beta * by_dx[k]};
   }
+  // Columns of unknowns behind constraints: without this the pivots shrink like powers of h.
+  const Pattern& pattern = dae_.pattern();
+  for (std::size_t j = 0; j < levels_.size(); ++j) {
+    if (levels_[j] == 0) continue;
+    const double factor = std::pow(h, -levels_[j]);
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+      real_values_[k] *= factor;
+      complex_values_[k] *= factor;
+    }
+  }
   ++counts_.factorizations;
   const bool ok = real_.factor(real_values_.data()) && complex_.factor(complex_values_.data());
   factored_step_ = ok ? h : 0.0;
   return ok;
+}
+
+void Radau::solve_real(double* b) const {
+  real_.solve(b);
+  for (std::size_t j = 0; j < levels_.size(); ++j)
+    if (levels_[j] > 0) b[j] *= std::pow(factored_step_, -levels_[j]);
+}
+
+void Radau::solve_complex() {
+  complex_.solve(complex_work_.data());
+  for (std::size_t j = 0; j < levels_.size(); ++j)
+    if (levels_[j] > 0) complex_work_[j] *= std::pow(factored_step_, -levels_[j]);
 }
 
 // Stage values from the polynomial of the step before, or along the slope after a restart.
@@ -320,6 +367,7 @@ void Radau::predict(double h) {
 
 Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   const Tableau& tab = tableau();
+  weigh(h);
   contraction_ = std::pow(std::max(contraction_, kEpsilon), 0.8);
   theta_ = kReuseJacobian;
   double previous_norm = 0.0;
@@ -351,8 +399,8 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
       complex_work_[j] = {ti[1][0] * f0 + ti[1][1] * f1 + ti[1][2] * f2,
                           ti[2][0] * f0 + ti[2][1] * f1 + ti[2][2] * f2};
     }
-    real_.solve(work_.data());
-    complex_.solve(complex_work_.data());
+    solve_real(work_.data());
+    solve_complex();
     double sum = 0.0;
     for (std::size_t j = 0; j < n_; ++j) {
       const double w0 = work_[j];
@@ -403,14 +451,14 @@ double Radau::estimate_error(double h, bool filter) {
       work_[pattern.row[k]] += by_dx[k] * slope;
   }
   std::copy(work_.begin(), work_.end(), error_.begin());
-  real_.solve(error_.data());
+  solve_real(error_.data());
   double error = norm(error_.data());
   if (error >= 1.0 && filter) {
     for (std::size_t j = 0; j < n_; ++j) stage_x_[j] = x0_[j] + error_[j];
     dae_.residual(data_, t0_, stage_x_.data(), dx0_.data(), error_.data());
     ++counts_.residuals;
     for (std::size_t j = 0; j < m_; ++j) error_[j] = work_[j] - error_[j];
-    real_.solve(error_.data());
+    solve_real(error_.data());
     error = norm(error_.data());
   }
   return std::max(error, 1e-10);
@@ -431,7 +479,7 @@ double Radau::estimate_defect(double h) {
   }
   dae_.residual(data_, t0_ + kMiddle * h, stage_x_.data(), stage_dx_.data(), work_.data());
   ++counts_.residuals;
-  real_.solve(work_.data());
+  solve_real(work_.data());
   double sum = 0.0;
   double count = 0.0;
   for (std::size_t j = 0; j < n_; ++j) {

@@ -39,8 +39,11 @@ class Radau : public Integrator {
   enum class NewtonResult { kConverged, kTooSlow, kDiverged, kNotFinite };
 
   void begin_step();
+  void weigh(double h);
   void evaluate_jacobian();
   bool factor(double h);
+  void solve_real(double* b) const;
+  void solve_complex();
   void predict(double h);
   NewtonResult solve_stages(double t_end, double h);
   double estimate_error(double h, bool filter);
@@ -63,6 +66,7 @@ class Radau : public Integrator {
   double newton_tolerance_;
   std::vector<double> control_;  // 1 for unknowns the error control looks at, 0 for others
   double control_count_ = 0.0;
+  std::vector<int> levels_;  // empty: 0 for all
   bool has_constraints_ = false;
 
   LinearSolver<double> real_;

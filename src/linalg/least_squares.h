@@ -3,6 +3,8 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "linalg/pattern.h"
 
@@ -10,12 +12,14 @@ namespace saltus {
 
 // Least-squares solution of least norm for matrices of any shape and rank (complete orthogonal
 // decomposition, rows and columns equilibrated): what Newton needs for overdetermined but
-// consistent and for redundant equations. Dense; allocates.
+// consistent and for redundant equations. Rows of larger weight are satisfied before others where
+// the equations contradict each other. Dense; allocates.
 template <class Scalar>
 class LeastSquares {
  public:
-  explicit LeastSquares(const Pattern& pattern)
-      : pattern_(pattern), matrix_(pattern.rows, pattern.columns) {}
+  // `weights` of the rows; empty: all 1.
+  LeastSquares(const Pattern& pattern, std::vector<double> weights)
+      : pattern_(pattern), weights_(std::move(weights)), matrix_(pattern.rows, pattern.columns) {}
 
   bool factor(const Scalar* values) {
     matrix_.setZero();
@@ -28,6 +32,7 @@ class LeastSquares {
     for (int i = 0; i < pattern_.rows; ++i) {
       const double size = matrix_.row(i).cwiseAbs().maxCoeff();
       if (size > 0.0) row_scale_(i) = 1.0 / size;
+      if (!weights_.empty()) row_scale_(i) *= weights_[static_cast<std::size_t>(i)];
     }
     matrix_ = row_scale_.asDiagonal() * matrix_;
     for (int j = 0; j < pattern_.columns; ++j) {
@@ -57,6 +62,7 @@ class LeastSquares {
   static constexpr double kRankTolerance = 1e-11;
 
   Pattern pattern_;
+  std::vector<double> weights_;
   Matrix matrix_;
   Eigen::VectorXd row_scale_, column_scale_;
   Eigen::CompleteOrthogonalDecomposition<Matrix> decomposition_;

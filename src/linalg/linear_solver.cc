@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "linalg/least_squares.h"
@@ -136,7 +137,8 @@ struct LinearSolver<Scalar>::Impl {
 };
 
 template <class Scalar>
-LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Backend backend)
+LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Backend backend,
+                                   std::vector<double> weights)
     : impl_(std::make_unique<Impl>()) {
   if (backend == Backend::kAutomatic) {
     backend = pattern.rows != pattern.columns    ? Backend::kLeastSquares
@@ -146,7 +148,7 @@ LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Backend backend)
   if (backend == Backend::kRecorded) impl_->chosen.template emplace<RecordedLu<Scalar>>(pattern);
   if (backend == Backend::kKlu) impl_->chosen.template emplace<SparseLu<Scalar>>(pattern);
   if (backend == Backend::kLeastSquares)
-    impl_->chosen.template emplace<LeastSquares<Scalar>>(pattern);
+    impl_->chosen.template emplace<LeastSquares<Scalar>>(pattern, std::move(weights));
 }
 template <class Scalar>
 LinearSolver<Scalar>::~LinearSolver() = default;

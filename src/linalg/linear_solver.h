@@ -2,6 +2,7 @@
 
 #include <complex>
 #include <memory>
+#include <vector>
 
 #include "linalg/pattern.h"
 
@@ -17,7 +18,9 @@ enum class Backend { kAutomatic, kRecorded, kKlu, kLeastSquares };
 template <class Scalar>
 class LinearSolver {
  public:
-  explicit LinearSolver(const Pattern& pattern, Backend backend = Backend::kAutomatic);
+  // `weights`: of the rows, for least squares; empty: all alike.
+  explicit LinearSolver(const Pattern& pattern, Backend backend = Backend::kAutomatic,
+                        std::vector<double> weights = {});
   ~LinearSolver();
   LinearSolver(LinearSolver&&) noexcept;
   LinearSolver& operator=(LinearSolver&&) noexcept;

@@ -24,10 +24,17 @@ struct DaeDefinition {
   // Unknowns the error control looks at; empty: all. Multipliers and other unknowns that depend on
   // derivatives of the solution are of lower accuracy by nature and must not rule the step.
   std::vector<bool> controlled;
+  // How many differentiations an unknown is away from what the equations fix directly, for forms of
+  // index 2 and 3: 1 or 2 for multipliers, 1 for velocities under position constraints. Newton and
+  // error control weigh such unknowns by the step size to that power. Empty: 0 for all.
+  std::vector<int> levels;
 
   // Equations may depend on each other or leave unknowns free: Newton takes least-squares steps of
   // least norm.
   bool redundant = false;
+  // With redundant equations: those to be satisfied before others where they contradict each other
+  // by the error of a step. Empty: all alike.
+  std::vector<bool> exact;
 
   // The input groups of every tape that is evaluated along a solution: time, x, x', parameters,
   // held.

@@ -1,5 +1,7 @@
 #include "simulate/mode_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -23,8 +25,9 @@ IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& opti
 }  // namespace
 
 ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
-                 const SimulateOptions& options, double tolerance)
+                 const SimulateOptions& options, double tolerance, std::unique_ptr<ModeRun> start)
     : analysed_(std::move(analysed)),
+      start_(std::move(start)),
       integrator_options_(integrator_options(*analysed_->dae, options, tolerance)),
       method_(options.method),
       data_(analysed_->dae->make_data()) {
@@ -38,7 +41,12 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     data_.parameters[i] = system.parameters()[i].value;
   held_ = analysed_->written.held;  // come first; the projected form adds slots of its own
 
-  if (!integrated_as_written()) {
+  if (start_ != nullptr) {
+    has_algebraic_ = analysed_->formulated->strangeness_free;
+    recovery_registers_ = analysed_->recover.make_workspace();
+    recovered_.resize(analysed_->recover.output_count());
+    active_ = &setup_for({});
+  } else if (!integrated_as_written()) {
     has_algebraic_ = true;
     recovery_registers_ = analysed_->recover.make_workspace();
     recovered_.resize(analysed_->recover.output_count());
@@ -63,6 +71,8 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   }
   watch_ = std::make_unique<GuardWatch>(*analysed_, data_);
   compile_transitions(system);
+  if (options.measure_constraints && !analysed_->mechanics.constraints.empty())
+    monitor_ = std::make_unique<ConstraintMonitor>(system, analysed_->mechanics);
   report_.name = mode().name;
   report_.unknowns = analysed_->unknowns.size();
   report_.mu = analysed_->values.mu;
@@ -70,6 +80,13 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   report_.a = analysed_->values.a;
   report_.v = analysed_->values.v;
   report_.u = analysed_->values.u;
+  if (analysed_->formulated != nullptr)
+    report_.form = to_string(analysed_->formulated->formulation);
+  else if (!integrated_as_written())
+    report_.form = analysed_->reduced != nullptr ? "reduced" : "projected";
+  report_.form_unknowns = dae.unknown_count();
+  report_.form_equations =
+      analysed_->reduced != nullptr ? dae.unknown_count() : dae.equation_count();
 }
 
 void ModeRun::compile_transitions(const HybridSystem& system) {
@@ -94,7 +111,7 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states) {
   }
   Setup& setup = setups_.emplace(states, Setup{dae, ConsistentSolver(dae), nullptr}).first->second;
   // IDA solves square systems only.
-  setup.integrator = method_ == Method::kBdf && analysed_->projected == nullptr
+  setup.integrator = method_ == Method::kBdf && !setup.dae.definition().redundant
                          ? make_ida(setup.dae, data_, integrator_options_)
                          : std::make_unique<Radau>(setup.dae, data_, integrator_options_);
   return setup;
@@ -107,6 +124,7 @@ IntegratorCounts ModeRun::counts() const {
 }
 
 const std::string& ModeRun::equation_name(std::size_t equation) const {
+  if (start_ != nullptr && !entered_) return start_->equation_name(equation);
   return active_ != nullptr ? active_->dae.equation_name(equation)
                             : analysed_->dae->definition().equation_names[equation];
 }
@@ -119,6 +137,10 @@ void ModeRun::gather(const SystemState& state) {
   const DaeDefinition& def = analysed_->dae->definition();
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const Node& symbol = *def.unknowns[j].node();
+    if (symbol.variable().index() >= state.values.size()) {  // multipliers that are zero
+      x_[j] = dx_[j] = 0.0;
+      continue;
+    }
     if (symbol.order == 0) x_[j] = state.values[symbol.variable().index()];
     if (symbol.order == 1) x_[j] = state.slopes[symbol.variable().index()];
     dx_[j] = symbol.order == 0 ? state.slopes[symbol.variable().index()] : 0.0;
@@ -141,6 +163,11 @@ void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& 
 }
 
 ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
+  if (start_ != nullptr) {
+    const ConsistentOutcome outcome = start_->make_consistent(t, state);
+    if (outcome.ok()) gather(state);
+    return outcome;
+  }
   gather(state);
   if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
   const ConsistentOutcome outcome = constraints().solve(data_, t, x_.data(), dx_.data());
@@ -151,6 +178,11 @@ ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
 
 ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
                                                  const std::vector<bool>& fixed) {
+  if (start_ != nullptr) {
+    const ConsistentOutcome outcome = start_->make_start_consistent(t, state, fixed);
+    if (outcome.ok()) gather(state);
+    return outcome;
+  }
   gather(state);
   std::vector<bool> fixed_unknowns;
   for (const Expr& symbol : analysed_->dae->definition().unknowns)
@@ -194,7 +226,10 @@ ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
   return {};
 }
 
-void ModeRun::restart(double t) { integrator().restart(t, x_, dx_, step_); }
+void ModeRun::restart(double t) {
+  entered_ = true;
+  integrator().restart(t, x_, dx_, step_);
+}
 
 StepOutcome ModeRun::step(double limit) {
   if (selector_ != nullptr) reselect();
@@ -244,6 +279,36 @@ void ModeRun::transition_values(std::size_t guard, double t, const SystemState& 
 
 RankReport ModeRun::measure_ranks(double t) {
   return saltus::measure_ranks(*analysed_->dae, data_, t, x_.data(), dx_.data());
+}
+
+void ModeRun::measure_constraints(double t, const SystemState& state, bool at_switch) {
+  if (monitor_ != nullptr) monitor_->measure(t, state, at_switch);
+}
+
+LevelResiduals ModeRun::constraint_residuals() const {
+  return monitor_ != nullptr ? monitor_->residuals() : LevelResiduals();
+}
+
+std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
+                                       const SimulateOptions& options, double tolerance, double t,
+                                       const SystemState& state,
+                                       std::vector<std::string>& warnings) {
+  std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
+  if (analysed == nullptr) return nullptr;
+  auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
+  if (options.formulation == Formulation::kReduced) return run;
+  SystemState point = state;
+  run->make_consistent(t, point);  // where it fails, the state is the best guess there is
+  std::string objection;
+  std::unique_ptr<const AnalysedMode> form = reformulate(
+      system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
+  if (form == nullptr) {
+    if (!objection.empty())
+      warnings.push_back(fmt::format("mode '{}' is integrated in reduced form, not in '{}': {}",
+                                     run->mode().name, to_string(options.formulation), objection));
+    return run;
+  }
+  return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
 }
 
 }  // namespace saltus

@@ -6,6 +6,7 @@
 
 #include "analysis/analysed_mode.h"
 #include "analysis/consistent.h"
+#include "analysis/constraint_levels.h"
 #include "integrate/integrator.h"
 #include "model/system_state.h"
 #include "simulate/guard_watch.h"
@@ -18,8 +19,10 @@ namespace saltus {
 // visit, kept for the next.
 class ModeRun {
  public:
+  // `start`: makes the points this form starts from, if it is not the one to do so itself.
   ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
-          const SimulateOptions& options, double tolerance);
+          const SimulateOptions& options, double tolerance,
+          std::unique_ptr<ModeRun> start = nullptr);
   ModeRun(const ModeRun&) = delete;
   ModeRun& operator=(const ModeRun&) = delete;
 
@@ -58,8 +61,13 @@ class ModeRun {
   void transition_values(std::size_t guard, double t, const SystemState& left,
                          std::vector<double>& values);
 
+  // Residuals of the constraints at a point of this mode, if the options ask for them.
+  void measure_constraints(double t, const SystemState& state, bool at_switch);
+  LevelResiduals constraint_residuals() const;
+
   bool integrated_as_written() const {
-    return analysed_->reduced == nullptr && analysed_->projected == nullptr;
+    return analysed_->reduced == nullptr && analysed_->projected == nullptr &&
+           analysed_->formulated == nullptr;
   }
   bool integrated_by_structure() const { return analysed_->projected == nullptr; }
   // At the point made consistent last. Pre: integrated_as_written().
@@ -86,6 +94,7 @@ class ModeRun {
   void scatter(double t, const double* x, const double* dx, SystemState& state);
 
   std::unique_ptr<const AnalysedMode> analysed_;
+  std::unique_ptr<ModeRun> start_;
   IntegratorOptions integrator_options_;
   Method method_;
   DaeData data_;
@@ -96,6 +105,7 @@ class ModeRun {
   std::map<std::vector<std::size_t>, Setup> setups_;  // by choice of states
   Setup* active_ = nullptr;
   std::unique_ptr<GuardWatch> watch_;
+  std::unique_ptr<ConstraintMonitor> monitor_;
   std::vector<Tape> transitions_;  // by guard
   std::vector<Tape::Workspace> transition_registers_;
   Tape::Workspace recovery_registers_;
@@ -104,8 +114,17 @@ class ModeRun {
   std::vector<std::uint32_t> all_unknowns_;
   std::vector<double> x_, dx_;
   bool has_algebraic_ = false;
+  bool entered_ = false;  // an integrator has been started
   double step_ = 0.0;
   ModeReport report_;
 };
+
+// Analyses a mode by structure and makes what integrates it, in the formulation the options ask for
+// where the mode has constraints; `state` is the point it is about to be entered with. Null if
+// structure does not settle the mode.
+std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
+                                       const SimulateOptions& options, double tolerance, double t,
+                                       const SystemState& state,
+                                       std::vector<std::string>& warnings);
 
 }  // namespace saltus

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/constraint_levels.h"
 #include "simulate/trajectory.h"
 
 namespace saltus {
@@ -51,6 +52,9 @@ struct ModeReport {
   int a = 0;
   int v = 0;
   int u = 0;
+  std::string form = "as written";  // what is integrated: that, reduced, projected or a formulation
+  std::size_t form_unknowns = 0;
+  std::size_t form_equations = 0;
   std::size_t visits = 0;
   double seconds = 0.0;  // wall time spent in it
   Statistics statistics;
@@ -87,6 +91,7 @@ struct SimulateResult {
   std::vector<std::string> warnings;
   std::map<std::string, std::map<std::string, double>> sensitivities;
   Statistics statistics;
+  LevelResiduals residuals;  // of the constraints, if SimulateOptions asked for them
   Trajectory trajectory;
 
   // Reached the stop time, or the model ended the run.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "analysis/formulations.h"
 #include "model/system.h"
 #include "simulate/result.h"
 #include "simulate/trajectory.h"
@@ -30,7 +31,12 @@ struct SimulateOptions {
   // Absolute tolerance of every unknown; default: tolerance x nominal of the variable.
   std::optional<double> absolute_tolerance = {};
   Method method = Method::kRadau;
-  double first_step = 0.0;  // 0: chosen
+  // How modes with constraints are written before they are integrated; modes without, and modes
+  // that are not mechanical, keep the default.
+  Formulation formulation = Formulation::kReduced;
+  double baumgarte = 10.0;           // 1/s: alpha = beta of that formulation
+  bool measure_constraints = false;  // fill SimulateResult::residuals
+  double first_step = 0.0;           // 0: chosen
   double max_step = std::numeric_limits<double>::infinity();
 
   ChatteringAnswer chattering = ChatteringAnswer::kFilippov;

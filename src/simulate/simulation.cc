@@ -59,12 +59,20 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
       fmt::format("first step {} must be positive, or 0 to let Saltus choose", options.first_step));
   require(!options.hysteresis || *options.hysteresis > 0.0,
           fmt::format("width {} of hysteresis must be positive", options.hysteresis.value_or(0.0)));
+  require(options.baumgarte > 0.0,
+          fmt::format("Baumgarte's alpha {} must be positive", options.baumgarte));
+  const Formulation form = options.formulation;
+  require(options.method != Method::kBdf ||
+              (!keeps_higher_index(form) && form != Formulation::kOverdetermined),
+          fmt::format("bdf integrates square systems of index 1 only, not formulation '{}'; use "
+                      "method radau, or formulation reduced, minimal, acceleration or baumgarte",
+                      to_string(form)));
   recorder_ = std::make_unique<Recorder>(system_, start_time_, stop_time_, interval_, options.sink);
   time_ = last_event_ = start_time_;
   state_ = start_state(system);
   result_.model = system.name();
   result_.method = options.method == Method::kBdf ? "bdf" : "radau";
-  result_.formulation = "reduced";
+  result_.formulation = to_string(options.formulation);
   result_.tolerance = tolerance_;
 }
 
@@ -84,9 +92,8 @@ ModeRun& Simulation::visit(ModeId id) {
   if (run == nullptr) {
     const auto begun = Clock::now();
     visited_.push_back(id);
-    std::unique_ptr<const AnalysedMode> analysed = analyse(system_, id);
-    if (analysed == nullptr) return analyse_by_numbers(id);
-    run = std::make_unique<ModeRun>(system_, std::move(analysed), options_, tolerance_);
+    run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
+    if (run == nullptr) return analyse_by_numbers(id);
     analyse_seconds_ += seconds_since(begun);
   }
   return *run;
@@ -210,6 +217,7 @@ void Simulation::accept_step(const Firing& firing) {
   time_ = run_->integrator().time();
   run_->read_point(state_);
   check_assertions();
+  run_->measure_constraints(time_, state_, firing.fired());
   if (options_.progress) options_.progress(time_);
 }
 
@@ -280,6 +288,7 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     return;
   }
   recorder_->store(time_, run_->analysed().id, state_);
+  run_->measure_constraints(time_, state_, true);
 
   note_changes(system_, run_->analysed(), left_, state_, event);
   if (hop_follows_event) mark_instantaneous(result_.events.back());
@@ -385,6 +394,7 @@ SimulateResult Simulation::finish() {
     s.newton_iterations = counts.newton_iterations;
     total += s;
     result_.modes.push_back(run.report());
+    result_.residuals |= run.constraint_residuals();
   }
   total.events = result_.events.size();
   total.analyse_seconds = analyse_seconds_;

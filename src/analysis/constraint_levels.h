@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "analysis/formulations.h"
+#include "expr/tape.h"
+#include "model/system.h"
+#include "model/system_state.h"
+
+namespace saltus {
+
+// Largest residuals of the constraints of a run on position, velocity and acceleration level, each
+// over the largest sum of magnitudes of its terms in its mode. Not a number: no constraint there.
+struct LevelResiduals {
+  std::array<double, 3> at_steps;     // accepted steps
+  std::array<double, 3> at_switches;  // both sides of every switch
+
+  LevelResiduals();
+  LevelResiduals& operator|=(const LevelResiduals& other);  // the larger of both
+};
+
+// Measures how far the points of a mode are from its constraints and their derivatives, whatever
+// form they come from. Accelerations are those the equations of motion give for the multipliers at
+// hand, so the third level says how good the multipliers are.
+class ConstraintMonitor {
+ public:
+  ConstraintMonitor(const HybridSystem& system, const MechanicalStructure& structure);
+
+  void measure(double t, const SystemState& state, bool at_switch);
+  LevelResiduals residuals() const;
+
+ private:
+  std::vector<int> levels_;  // of each residual: 0 position, 1 velocity, 2 acceleration
+  Tape tape_;                // residuals, then the magnitudes of their terms
+  Tape::Workspace registers_;
+  std::vector<double> parameters_, outputs_, at_steps_, at_switches_, sizes_;
+};
+
+// Sum of the magnitudes of the terms of a sum: |a| + |b| for a + b, |c| (|a| + |b|) for c (a + b).
+Expr magnitude_of_terms(const Expr& a);
+
+}  // namespace saltus

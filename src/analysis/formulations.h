@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/structure.h"
+#include "expr/graph.h"
+#include "model/dae.h"
+
+namespace saltus {
+
+// The ways to write a mode with constraints g(p) = 0 that HM Appendix A.3 compares; the solution is
+// the same, the numerical behaviour is not.
+enum class Formulation {
+  kReduced,         // Saltus' own: all constraints, states chosen as the solution moves
+  kPosition,        // as written: g = 0 (EoM), index 3
+  kVelocity,        // g' = 0 in place of g = 0 (EoM2), index 2
+  kAcceleration,    // g'' = 0 in place of g = 0 (EoM1), index 1
+  kBaumgarte,       // g'' + 2 alpha g' + alpha^2 g = 0, index 1
+  kGgl,             // g = 0 and g' = 0, p' = v - G^T eta (Gear, Gupta, Leimkuhler), index 2
+  kOverdetermined,  // g = g' = g'' = 0 added to the equations of motion, by least squares
+  kMinimal,         // the same, made square by new unknowns for derivatives (minimal extension)
+};
+inline constexpr std::array kFormulations = {
+    Formulation::kReduced,        Formulation::kPosition,  Formulation::kVelocity,
+    Formulation::kAcceleration,   Formulation::kBaumgarte, Formulation::kGgl,
+    Formulation::kOverdetermined, Formulation::kMinimal};
+const char* to_string(Formulation formulation);
+std::optional<Formulation> parse_formulation(std::string_view name);
+
+// Whether the form has index 2 or 3 where the mode has constraints on position level.
+constexpr bool keeps_higher_index(Formulation f) {
+  return f == Formulation::kPosition || f == Formulation::kVelocity || f == Formulation::kGgl;
+}
+
+// A constraint of the mode and its derivatives, written in positions and velocities as far as the
+// kinematic equations allow.
+struct Constraint {
+  std::size_t equation = 0;     // of the mode
+  std::vector<Expr> residuals;  // g, g', g'' (position level) or g, g' (velocity level)
+  bool on_position_level() const { return residuals.size() == 3; }
+};
+
+// What the differentiation counts say about a mode p' = Z(p) v, M v' = f - G^T lambda, g(p) = 0:
+// equations without derivatives that are differentiated are its constraints, twice if they are on
+// position level, once on velocity level; equations with one derivative that are differentiated
+// once are kinematic.
+struct MechanicalStructure {
+  std::vector<Constraint> constraints;  // none: the mode needs no other form
+  // Kinematic equations solved for p': rate_symbols[k] = rates[k] by equation kinematic[k].
+  std::vector<std::size_t> kinematic;
+  std::vector<Expr> rate_symbols, rates;
+  // Equations of motion that can be solved for one v' each.
+  std::vector<Expr> acceleration_symbols, accelerations;
+  std::string objection;  // why the mode is not of this kind; empty: it is
+};
+MechanicalStructure find_mechanical_structure(const DaeDefinition& mode,
+                                              const std::vector<VariableId>& unknowns,
+                                              const Offsets& offsets);
+
+// Numbers near which a form is used.
+struct FormPoint {
+  double t = 0.0;
+  std::vector<double> x, dx, parameters, held;  // in the order of the mode's definition
+};
+
+struct FormulatedMode {
+  Formulation formulation = Formulation::kReduced;
+  DaeDefinition definition;
+  // Symbols of the mode that the form does without, and what stands for them.
+  std::vector<Expr> replaced, replacements;
+  // Square and of index 1: derivatives and multipliers follow from positions and velocities.
+  bool strangeness_free = false;
+
+  Expr rewrite(const Expr& a) const;
+};
+
+// Pre: no objection, at least one constraint, formulation other than kReduced. `baumgarte` is alpha
+// in 1/s. Only the minimal extension looks at the point: there it selects the unknowns whose
+// derivatives become unknowns of their own.
+FormulatedMode formulate(Graph& graph, const DaeDefinition& mode,
+                         const std::vector<VariableId>& unknowns, const Offsets& offsets,
+                         const MechanicalStructure& structure, Formulation formulation,
+                         double baumgarte, const FormPoint& point);
+
+}  // namespace saltus
