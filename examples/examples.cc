@@ -5,6 +5,7 @@
 #include "examples/arm/arm.h"
 #include "examples/ball/ball.h"
 #include "examples/evaporator/evaporator.h"
+#include "examples/four_bar/four_bar.h"
 #include "examples/km17/km17.h"
 #include "examples/pendulum/pendulum.h"
 #include "examples/rectifier/rectifier.h"
@@ -18,7 +19,7 @@
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 12> all = {{
+  static const std::array<Example, 13> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},
@@ -27,6 +28,7 @@ std::span<const Example> examples() {
       {"pendulum", "pendulum whose string breaks, flight, steered flight: index 3, 0 and 1",
        make_pendulum},
       {"slider_crank", "rigid slider crank in redundant coordinates: index 3", make_slider_crank},
+      {"four_bar", "planar four-bar linkage in redundant coordinates: index 3", make_four_bar},
       {"arm", "elastic-joint arm on a prescribed path: index 5, no degree of freedom", make_arm},
       {"rlc", "oscillating circuit with a loop of capacitors: index 2", make_rlc},
       {"km17", "two modes with different unknowns that drive the state to each other: sliding",
