@@ -26,7 +26,7 @@ absent() { [ ! -e "$1" ] || fail "there is a file $1"; }
 run 0 --version; has out "saltus 0."
 run 0 --help; has out "Exit status"; has out "saltus simulate ball"
 run 0 simulate --help; has out "--tolerance"; has out "default"; has out "Exit status"
-run 0 examples; for name in ball tanks robertson rectifier pendulum slider_crank arm rlc km17 evaporator stick_slip relays; do has out "$name"; done
+run 0 examples; for name in ball tanks robertson rectifier pendulum slider_crank four_bar arm rlc km17 evaporator stick_slip relays; do has out "$name"; done
 run 2; has err "error:"
 
 # A plain run says where the points are, and shows no progress in a pipe
@@ -81,6 +81,20 @@ run 2 analyze bal; has err "did you mean 'ball'"
 run 2 analyze ball --set gg=1; has err "gg"
 run 2 analyze ball --max-modes 0; has err "max-modes"
 run 1 analyze ball --json /dev/full; has err "/dev/full"
+
+# Comparison: table, CSV with one line a run, plot
+run 0 compare --help; has out "overdetermined"; has out "Exit status"
+run 0 compare pendulum --methods radau,bdf --formulations reduced,position,minimal --tolerances 1e-4 \
+  --stop-time 1 --csv made/table.csv --plot made/table.svg
+has out "acceleration"; has out "not-possible"; has out "bdf integrates square systems"
+[ "$(wc -l <made/table.csv)" -eq 7 ] || fail "$(wc -l <made/table.csv) lines in table.csv"
+has made/table.csv "radau,position,0.0001,right"; has made/table.svg "</svg>"
+run 2 compare pendulum --formulations ggl,eom; has err "eom"
+run 2 compare pendulum --tolerances 1e-3,2; has err "tolerance"
+run 1 compare ball --tolerances 1e-3 --formulations reduced --csv /dev/full; has err "/dev/full"
+run 0 simulate slider_crank --formulation ggl --json -; has out '"formulation": "ggl"'
+run 2 simulate slider_crank --formulation eom; has err "eom"
+run 2 simulate slider_crank --formulation position --method bdf; has err "radau"
 
 # Wrong input: status 2, nothing written, a way out in the message
 run 2 simulate bal; has err "did you mean 'ball'"; has err "rectifier"

@@ -14,6 +14,7 @@ inline constexpr int kWrongInput = 2;  // nothing was integrated
 void add_simulate_command(CLI::App& program, int& status);
 void add_analyze_command(CLI::App& program, int& status);
 void add_check_command(CLI::App& program, int& status);
+void add_compare_command(CLI::App& program, int& status);
 void add_examples_command(CLI::App& program, int& status);
 
 }  // namespace saltus

@@ -22,8 +22,9 @@ constexpr const char* kFooter = R"(Examples:
   saltus simulate rectifier --report rectifier.html
   saltus simulate tanks --json - | jq .events
   saltus analyze pendulum
+  saltus compare pendulum
 
-`saltus simulate --help` and `saltus analyze --help` explain the options.
+`saltus simulate --help`, `saltus analyze --help` and `saltus compare --help` explain the options.
 Exit status: 0 reached the stop time (or the model ended the run); 1 stopped early, results up to
 there are kept; 2 the input is wrong.)";
 
@@ -69,6 +70,7 @@ int run(int argc, const char* const* argv) {
   saltus::add_simulate_command(program, status);
   saltus::add_analyze_command(program, status);
   saltus::add_check_command(program, status);
+  saltus::add_compare_command(program, status);
   saltus::add_examples_command(program, status);
   try {
     program.parse(argc, argv);

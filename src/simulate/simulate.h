@@ -22,6 +22,12 @@ enum class ChatteringAnswer {
   kStop,        // end the run and say so
 };
 
+// IDA integrates square systems of index 1 only.
+constexpr bool can_integrate(Method method, Formulation formulation) {
+  return method != Method::kBdf ||
+         (!keeps_higher_index(formulation) && formulation != Formulation::kOverdetermined);
+}
+
 struct SimulateOptions {
   // Where not given, the system's own experiment decides.
   std::optional<double> start_time = {};  // s

@@ -62,8 +62,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   require(options.baumgarte > 0.0,
           fmt::format("Baumgarte's alpha {} must be positive", options.baumgarte));
   const Formulation form = options.formulation;
-  require(options.method != Method::kBdf ||
-              (!keeps_higher_index(form) && form != Formulation::kOverdetermined),
+  require(can_integrate(options.method, form),
           fmt::format("bdf integrates square systems of index 1 only, not formulation '{}'; use "
                       "method radau, or formulation reduced, minimal, acceleration or baumgarte",
                       to_string(form)));

@@ -1,0 +1,139 @@
+#include "simulate/compare.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/destinations.h"
+#include "cli/interrupt.h"
+#include "cli/load.h"
+#include "output/comparison.h"
+
+namespace saltus {
+namespace {
+
+constexpr const char* kFooter =
+    R"(Formulations of a mode with constraints g(p) = 0 on positions p, velocities v, multipliers lambda:
+  reduced         all constraints and their derivatives; states chosen as the solution moves (default)
+  position        g = 0 as written: index 3; velocities and multipliers are less accurate
+  velocity        g' = 0 instead: index 2; positions drift off
+  acceleration    g'' = 0 instead: index 1; positions and velocities drift off
+  baumgarte       g'' + 2 a g' + a^2 g = 0 with a = --baumgarte: drift is damped
+  ggl             g = 0 and g' = 0, p' = v - G^T eta (Gear, Gupta, Leimkuhler): index 2
+  overdetermined  g = g' = g'' = 0 beside the equations of motion, by least squares
+  minimal         the same made square: some derivatives become unknowns, chosen once a mode
+Constraints on velocity level are treated alike, one level later. Modes without constraints, or of
+another kind, keep their form.
+
+Columns: wall time; steps; the largest residuals of the constraints and their derivatives over all
+accepted steps, relative to the size of their terms, in brackets at switches if ten times larger;
+the largest error of a switch time and of the final values against a tight run. A run through other
+modes than the tight one says "wrong-sequence".
+
+Examples:
+  saltus compare four_bar
+  saltus compare pendulum --formulations reduced,ggl,overdetermined --tolerances 1e-4,1e-6,1e-8
+  saltus compare slider_crank --methods radau,bdf --csv table.csv --plot table.svg
+
+Exit status: 0 compared, whatever was found; 1 interrupted, or a file could not be written; 2 the
+input is wrong, or the tight run does not reach the end.)";
+
+struct CompareArguments {
+  std::string model;
+  std::vector<std::string> settings;
+  std::vector<std::string> methods = {"radau"};
+  std::vector<std::string> formulations;
+  CompareOptions options;
+  std::string csv;
+  std::string plot;
+};
+
+int run_compare(CompareArguments arguments) {
+  const HybridSystem system = load_model(arguments.model, arguments.settings);
+  CompareOptions& options = arguments.options;
+  options.methods.clear();
+  for (const std::string& name : arguments.methods)
+    options.methods.push_back(name == "bdf" ? Method::kBdf : Method::kRadau);
+  options.formulations.clear();
+  for (const std::string& name : arguments.formulations)
+    options.formulations.push_back(parse_formulation(name).value_or(Formulation::kReduced));
+  const InterruptFlag interrupt;
+  options.run.stop_requested = interrupt.flag();
+  const Comparison comparison = compare(system, options);
+  fmt::print(stdout, "{}", comparison_text(comparison));
+  std::fflush(stdout);
+  const auto write = [](const std::string& text, const std::string& path) {
+    if (path.empty()) return true;
+    try {
+      write_text(text, path);
+      return true;
+    } catch (const Error& error) {
+      fmt::print(stderr, "error: {}\n", error.what());
+      return false;
+    }
+  };
+  bool complete = write(comparison_csv(comparison), arguments.csv);
+  complete = write(comparison_svg(comparison), arguments.plot) && complete;
+  const std::size_t wanted =
+      options.methods.size() * options.formulations.size() * options.tolerances.size();
+  if (comparison.rows.size() < wanted) {
+    fmt::print(stderr, "error: interrupted after {} of {} runs\n", comparison.rows.size(), wanted);
+    complete = false;
+  }
+  return complete ? kReached : kStopped;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& program, int& status) {
+  CLI::App* command = program.add_subcommand(
+      "compare", "Run a model with several methods, formulations and tolerances; tabulate them");
+  const auto arguments = std::make_shared<CompareArguments>();
+  CompareArguments& a = *arguments;
+  std::vector<std::string> names;
+  for (const Formulation f : kFormulations) names.emplace_back(to_string(f));
+  a.formulations = names;
+  command->footer(kFooter);
+  command->add_option("MODEL", a.model, "name of a bundled example (`saltus examples` lists them)")
+      ->required()
+      ->option_text(" ");
+  command->add_option("--set", a.settings, "give a parameter or start value; repeatable")
+      ->option_text("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--methods", a.methods, "default radau")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"radau", "bdf"}))
+      ->allow_extra_args(false)
+      ->option_text("radau,bdf");
+  command->add_option("--formulations", a.formulations, "see below; default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names))
+      ->allow_extra_args(false)
+      ->option_text("NAME,...");
+  command->add_option("--tolerances", a.options.tolerances, "default 1e-3,1e-6")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("R,...");
+  command
+      ->add_option("--reference-tolerance", a.options.reference_tolerance,
+                   "of the tight run; default: the tightest / 1000, at least 1e-13")
+      ->option_text("R");
+  command->add_option("--start-time", a.options.run.start_time, "s; default: the model's")
+      ->option_text("T");
+  command->add_option("--stop-time", a.options.run.stop_time, "s; default: the model's")
+      ->option_text("T");
+  command->add_option("--baumgarte", a.options.run.baumgarte, "1/s; default 10")->option_text("A");
+  command->add_option("--max-seconds", a.options.max_seconds, "wall time of a run; default 60")
+      ->option_text("T");
+  command->add_option("--csv", a.csv, "write the table with all digits; - is standard output")
+      ->option_text("FILE");
+  command->add_option("--plot", a.plot, "write a work-precision diagram")->option_text("FILE.svg");
+  command->callback([arguments, &status] { status = run_compare(*arguments); });
+}
+
+}  // namespace saltus

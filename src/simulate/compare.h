@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analysis/constraint_levels.h"
+#include "analysis/formulations.h"
+#include "simulate/simulate.h"
+
+namespace saltus {
+
+const char* to_string(Method method);
+
+// Runs a system with every method, formulation and tolerance asked for, and holds the results
+// against one run in the reduced form at a tighter tolerance (HM Table 2).
+struct CompareOptions {
+  std::vector<Method> methods = {Method::kRadau};
+  std::vector<Formulation> formulations = {kFormulations.begin(), kFormulations.end()};
+  std::vector<double> tolerances = {1e-3, 1e-6};
+  double reference_tolerance = 0.0;  // 0: the tightest tolerance / 1000, at least 1e-13
+  double max_seconds = 60.0;         // a run
+  SimulateOptions run;               // times, Baumgarte's constant, what stops it
+};
+
+enum class CompareVerdict {
+  kRight,          // reached the end through the modes of the reference
+  kWrongSequence,  // reached the end through other modes
+  kStopped,        // did not reach the end
+  kNotPossible,    // the method cannot integrate the formulation
+};
+const char* to_string(CompareVerdict verdict);
+
+// Errors are not a number where there is nothing to compare.
+struct CompareRow {
+  Method method = Method::kRadau;
+  Formulation formulation = Formulation::kReduced;
+  double tolerance = 0.0;
+  CompareVerdict verdict = CompareVerdict::kRight;
+  std::string note;  // what went wrong
+  double seconds = 0.0;
+  std::size_t steps = 0;
+  std::size_t rejected = 0;
+  LevelResiduals residuals;
+  double switch_error = 0.0;  // largest difference of a switch time, s
+  double final_error = 0.0;   // largest |x - reference| / (|reference| + nominal), variables under
+                              // der() only
+};
+
+struct Comparison {
+  std::string model;
+  double stop_time = 0.0;
+  double reference_tolerance = 0.0;
+  std::vector<std::string> modes;  // of the reference, in order of visit
+  std::vector<CompareRow> rows;
+};
+
+// Throws Error for wrong input, or if the reference itself does not reach the end.
+Comparison compare(const HybridSystem& system, const CompareOptions& options);
+
+}  // namespace saltus
