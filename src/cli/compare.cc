@@ -46,6 +46,7 @@ input is wrong, or the tight run does not reach the end.)";
 struct CompareArguments {
   std::string model;
   std::vector<std::string> settings;
+  std::vector<std::string> libraries;
   std::vector<std::string> methods = {"radau"};
   std::vector<std::string> formulations;
   CompareOptions options;
@@ -54,7 +55,7 @@ struct CompareArguments {
 };
 
 int run_compare(CompareArguments arguments) {
-  const HybridSystem system = load_model(arguments.model, arguments.settings);
+  const HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
   CompareOptions& options = arguments.options;
   options.methods.clear();
   for (const std::string& name : arguments.methods)
@@ -99,12 +100,7 @@ void add_compare_command(CLI::App& program, int& status) {
   for (const Formulation f : kFormulations) names.emplace_back(to_string(f));
   a.formulations = names;
   command->footer(kFooter);
-  command->add_option("MODEL", a.model, "name of a bundled example (`saltus examples` lists them)")
-      ->required()
-      ->option_text(" ");
-  command->add_option("--set", a.settings, "give a parameter or start value; repeatable")
-      ->option_text("NAME=VALUE")
-      ->allow_extra_args(false);
+  add_model_options(*command, a.model, a.settings, a.libraries);
   command->add_option("--methods", a.methods, "default radau")
       ->delimiter(',')
       ->check(CLI::IsMember({"radau", "bdf"}))
