@@ -76,10 +76,16 @@ class Flattener {
   Layers layers_for(Instance& instance, const ClassInfo& info, std::size_t base,
                     std::string_view name);
   void instantiate(Instance& instance);  // everything below
+
+  // --- modifier_check.cc: modifications must reach something
+  void check_modifiers(const Instance& instance);
+  void check_modifier(const Instance& instance, const std::string& name, const Place& place);
   std::vector<std::string> child_names(Instance& instance);
 
   // --- variables.cc: leaves
   const Value& value_of(Instance& leaf);
+  bool is_known_before(const Instance& leaf) const;
+  void require_known(const Instance& leaf, const Place& place) const;
   Value record_value(Instance& instance);
   Value instance_value(Instance& instance);  // leaf or record, arrays included
   std::optional<Value> binding(Instance& leaf);

@@ -59,7 +59,8 @@ void Flattener::expand(Instance& instance) {
   instance.expanded = true;
   if (depth_of(instance) > kMaxDepth)
     throw Error(
-        fmt::format("'{}' contains itself without end", instance.path),
+        fmt::format("'{}', a {}, contains itself without end", instance.name,
+                    instance.type.info->definition->name),
         instance.component == nullptr ? SourceLocation{} : instance.component->place.location());
   const ClassInfo& in = *instance.type.info;
   instance.children.reserve(in.elements.size());
@@ -268,6 +269,7 @@ void Flattener::instantiate(Instance& instance) {
   if (!is_active(instance)) return;
   resolve(instance);
   if (instance.target != nullptr) return;
+  check_modifiers(instance);
   if (instance.is_leaf()) {
     dimensions(instance);
     return;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "modelica/balance.h"
 #include "modelica/flattener.h"
 #include "modelica/library.h"
 #include "modelica/parser.h"
@@ -55,6 +56,7 @@ FlatModel flatten(Library& library, const ClassDefinition& model, const LoadOpti
   const std::shared_ptr<Modification> overrides = make_overrides(options);
   Flattener flattener(library, flat);
   flattener.run(model, overrides.get());
+  check_balance(flat, model.place.location());
   return flat;
 }
 

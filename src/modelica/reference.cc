@@ -198,6 +198,7 @@ Value Flattener::navigate(Instance& given, const ComponentReference& r, std::siz
       throw Error(fmt::format("'{}' is a {} and has no '{}'", instance.path,
                               spelling(*instance.type.info->basic), r.parts[part + 1].name),
                   r.parts[part + 1].place.location());
+    if (instance.is_leaf()) require_known(instance, here.place);
     if (instance.is_leaf() && here.subscripts.empty()) return value_of(instance);
     return subscripted(instance_value(instance), here.subscripts, scope, instance.path, here.place);
   }

@@ -104,6 +104,20 @@ void Flattener::check_type(const Instance& leaf, const Value& value, const Place
                 place.location());
 }
 
+// Parameters and constants: known before variables are.
+bool Flattener::is_known_before(const Instance& leaf) const {
+  return leaf.variability == Variability::kParameter ||
+         leaf.variability == Variability::kConstant || *leaf.type.info->basic == BasicType::kObject;
+}
+
+void Flattener::require_known(const Instance& leaf, const Place& place) const {
+  if (variables_allowed_ || is_known_before(leaf)) return;
+  throw Error(fmt::format("'{}' is a variable; its value is not known when the model is "
+                          "translated, as parameters, sizes and conditions of components need",
+                          leaf.path),
+              place.location());
+}
+
 const Value& Flattener::value_of(Instance& leaf) {
   if (leaf.value) return *leaf.value;
   resolve(leaf);
@@ -111,14 +125,8 @@ const Value& Flattener::value_of(Instance& leaf) {
   if (!is_active(leaf))
     throw Error(fmt::format("'{}' is used although its condition is false", leaf.path),
                 leaf.component->place.location());
-  const bool is_parameter = leaf.variability == Variability::kParameter ||
-                            leaf.variability == Variability::kConstant ||
-                            *leaf.type.info->basic == BasicType::kObject;
-  if (!is_parameter && !variables_allowed_)
-    throw Error(fmt::format("'{}' is a variable; its value is not known when the model is "
-                            "translated, as parameters, sizes and conditions of components need",
-                            leaf.path),
-                leaf.component->place.location());
+  const bool is_parameter = is_known_before(leaf);
+  require_known(leaf, leaf.component->place);
   dimensions(leaf);
   if (leaf.busy)
     throw Error(fmt::format("the value of '{}' depends on itself", leaf.path),

@@ -1,0 +1,67 @@
+// A modification that names nothing is a mistake, not one without effect.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+namespace {
+
+const std::array<std::string, 10> kAttributes = {"start",       "fixed",    "unit", "displayUnit",
+                                                 "quantity",    "min",      "max",  "nominal",
+                                                 "stateSelect", "unbounded"};
+
+}  // namespace
+
+void Flattener::check_modifier(const Instance& instance, const std::string& name,
+                               const Place& place) {
+  const ClassInfo& in = *instance.type.info;
+  if (in.basic == BasicType::kObject) return;
+  std::vector<std::string> names(kAttributes.begin(), kAttributes.end());
+  if (in.basic) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  } else {
+    if (in.element_index.contains(name) || member(in, name).definition != nullptr) return;
+    names.clear();
+    for (const ClassInfo::Element& element : in.elements) names.push_back(element.component->name);
+  }
+  const std::string whose =
+      instance.path.empty() ? "the model" : fmt::format("'{}'", instance.path);
+  throw Error(fmt::format("{} (a {}) has no '{}' to modify{}", whose, in.definition->name, name,
+                          did_you_mean(name, names)),
+              place.location());
+}
+
+void Flattener::check_modifiers(const Instance& instance) {
+  const auto check_all = [&](const Modification& modification) {
+    for (const Argument& argument : modification.arguments) {
+      if (overrides_.contains(&argument)) continue;  // check_overrides says it better
+      check_modifier(instance, argument.name.parts.front(), argument.place);
+    }
+  };
+  // Elements of an array have the layers of the array.
+  const bool element = instance.dimensions && instance.dimensions->empty() &&
+                       instance.component != nullptr && instance.name != instance.component->name;
+  if (element) return;
+  for (const Layer& layer : instance.layers) {
+    if (layer.arguments != nullptr) {
+      check_all(*layer.arguments);
+    } else if (layer.value == nullptr && layer.argument != nullptr &&
+               layer.part + 1 < layer.argument->name.parts.size() &&
+               !overrides_.contains(layer.argument)) {
+      check_modifier(instance, layer.argument->name.parts[layer.part + 1], layer.argument->place);
+    }
+  }
+  for (const ClassInfo::Base& base : instance.type.info->bases) {
+    for (const ExtendsModification& m : base.modifications) {
+      if (m.modification != nullptr) check_all(*m.modification);
+    }
+  }
+}
+
+}  // namespace saltus
