@@ -46,7 +46,9 @@ void refuse(const HybridSystem& system, const Mode& mode, const std::vector<Vari
                         offsets.excess_equations.size(), offsets.unknowns_of_excess.size(),
                         unknown_list(system, unknowns, offsets.unknowns_of_excess),
                         equation_list(mode, offsets.excess_equations));
-  throw Error(text);
+  throw Error(text, offsets.excess_equations.empty()
+                        ? SourceLocation{}
+                        : mode.equations[offsets.excess_equations.front()].where);
 }
 
 void compile_guards(const Mode& mode, AnalysedMode& analysed) {
@@ -276,7 +278,8 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
     std::vector<std::size_t> all(mode.equations.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     throw Error(fmt::format("{} in mode '{}': no unknown is left for these equations: {}",
-                            system.name(), mode.name, equation_list(mode, all)));
+                            system.name(), mode.name, equation_list(mode, all)),
+                mode.equations.empty() ? SourceLocation{} : mode.equations.front().where);
   }
   std::vector<double> x, dx, parameters, held;
   for (const VariableId v : analysed->unknowns) {
