@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "model/build.h"
+#include "modelica/load.h"
 #include "modelica/package_folder.h"
 #include "modelica/parser.h"
+#include "simulate/simulate.h"
 
 // Models with one mistake each, in modelica_errors. The first line of each says in which line it
 // has to be found and a regular expression for the cause: "// 4: expected ';'".
@@ -59,6 +62,36 @@ TEST(ModelicaErrors, SyntaxIsReportedOnceAtItsLineWithItsCause) {
     EXPECT_EQ(result.errors.front().where.line, expected.line) << text;
     EXPECT_TRUE(std::regex_search(result.errors.front().message, std::regex(expected.cause)))
         << text << "\nexpected: " << expected.cause;
+  }
+}
+
+// What `simulate` says about a file, from reading to the first mode: errors and warnings.
+std::vector<std::string> messages_of(const fs::path& file) {
+  try {
+    FlatModel flat = load_modelica(file.string(), {.use_modelica_path = false});
+    std::vector<std::string> messages = flat.warnings;
+    simulate(build(std::move(flat)), {.stop_time = 0.01});
+    return messages;
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
+TEST(ModelicaErrors, MeaningIsReportedAtItsLineWithItsCause) {
+  const std::vector<fs::path> files = sources(false);
+  EXPECT_EQ(files.size(), 21U);
+  for (const fs::path& file : files) {
+    const Expectation expected = expectation_of(file);
+    const std::vector<std::string> messages = messages_of(file);
+    const std::string at = file.string() + ":" + std::to_string(expected.line) + ":";
+    const bool found =
+        std::any_of(messages.begin(), messages.end(), [&](const std::string& message) {
+          return message.starts_with(at) &&
+                 std::regex_search(message.substr(at.size()), std::regex(expected.cause));
+        });
+    EXPECT_TRUE(found) << file.filename() << ": expected in line " << expected.line << ": "
+                       << expected.cause
+                       << "\nfound: " << (messages.empty() ? "nothing" : messages.front());
   }
 }
 

@@ -1,4 +1,4 @@
-// 6: connector
+// 6: 'x' is .*not a connector
 model M
   Real x;
   Real y;

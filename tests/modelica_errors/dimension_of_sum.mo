@@ -1,4 +1,4 @@
-// 6: size|dimension
+// 7: different shape: \[3\] and \[2\]
 model M
   Real x[3] = {1, 2, 3};
   Real y[2] = {1, 2};

@@ -1,4 +1,4 @@
-// 14: connect|v|phi
+// 14: incompatible: 'p' has no 'phi'
 model M
   connector Pin
     Real v;

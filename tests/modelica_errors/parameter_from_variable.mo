@@ -1,4 +1,4 @@
-// 4: parameter|'?k'?
+// 4: 'x' is a variable.*parameters
 model M
   Real x = time;
   parameter Real k = x;

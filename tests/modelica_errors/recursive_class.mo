@@ -1,4 +1,4 @@
-// 4: itself|recurs|contains|cycl
+// 4: contains itself
 model M
   model A
     A a;

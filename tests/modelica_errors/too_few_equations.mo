@@ -1,4 +1,4 @@
-// 2: '?y'?
+// 2: 2 unknowns but 1 equation:.*'x', 'y'
 model M
   Real x;
   Real y;

@@ -1,4 +1,4 @@
-// 2: equation
+// 5: no unknown is left .*der\(x\) = -x
 model M
   Real x;
 equation

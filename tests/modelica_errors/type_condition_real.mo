@@ -1,4 +1,4 @@
-// 5: Boolean
+// 5: condition .*not a Boolean
 model M
   Real x;
 equation

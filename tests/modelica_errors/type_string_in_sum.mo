@@ -1,4 +1,4 @@
-// 3: String|string
+// 3: needs numbers, not String
 model M
   Real x = 1 + "two";
 end M;

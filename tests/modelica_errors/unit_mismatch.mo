@@ -1,4 +1,4 @@
-// 13: unit.*rad.*m|unit.*m.*rad
+// 13: 'a.s' in rad with 'b.s' in m
 model M
   connector Turning
     Real s(unit = "rad");

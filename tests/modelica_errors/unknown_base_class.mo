@@ -1,4 +1,4 @@
-// 3: 'Bse'.*
+// 3: there is no 'Bse'
 model M
   extends Bse;
   Real x = 1;

@@ -1,4 +1,4 @@
-// 5: 'sine'
+// 5: there is no 'sine'
 model M
   Real x;
 equation

@@ -1,4 +1,4 @@
-// 3: Libary|class
+// 3: 'Libary.Units'
 model M
   import Libary.Units;
   Units.Angle x = 1;

@@ -1,4 +1,4 @@
-// 6: 'v'
+// 6: 'b' .* has no 'v'
 model M
   model Body
     Real w = 1;

@@ -1,4 +1,4 @@
-// 6: 'mass'
+// 6: 'b' .* has no 'mass' to modify
 model M
   model Body
     parameter Real m = 1;

@@ -1,4 +1,4 @@
-// 5: sin
+// 5: sin\(\) takes 1 argument, not 2
 model M
   Real x;
 equation
