@@ -14,6 +14,7 @@
 #include "examples/relays/relays.h"
 #include "examples/stick_slip/stick_slip.h"
 #include "model/build.h"
+#include "modelica/load.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
@@ -497,6 +498,33 @@ TEST(FlatSliding, LeavesConditionsWithMemoryAlone) {
     // Slides from 0.5 on; or is at 0 at 0.5, at 1 at 1.5, at 0 at 2.5, at 1 at 3.5.
     EXPECT_NEAR(result.final.at("x"), remembers ? 0.5 : 0.0, 1e-8);
   }
+}
+
+// The same two models as text.
+TEST(FlatSliding, SlidesInModelsReadFromText) {
+  const std::string folder = SALTUS_SLIDING_SOURCES;
+  const SimulateResult relay = simulate(build(load_modelica(folder + "/Relay.mo")));
+  ASSERT_EQ(relay.reason, StopReason::kStopTime) << relay.message;
+  std::vector<double> times;
+  for (const Event& event : relay.events)
+    if (event.kind.starts_with("sliding")) times.push_back(event.time);
+  std::vector<double> exact = relay_events(20.0);
+  std::erase_if(exact, [](double t) { return std::abs(1.5 * std::sin(t)) > 1.0 + 1e-12; });
+  ASSERT_EQ(times.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(times[i], exact[i], 1e-8) << i;
+
+  const SimulateResult relays = simulate(build(load_modelica(folder + "/Relays.mo")));
+  ASSERT_EQ(relays.reason, StopReason::kStopTime) << relays.message;
+  const std::vector<Event> entries = of_kind(relays, "sliding-entry");
+  ASSERT_GE(entries.size(), 2U);
+  EXPECT_NEAR(entries[0].time, 0.2, 1e-8);
+  EXPECT_EQ(entries[0].to, "sliding on y = 0");
+  EXPECT_NEAR(entries[1].time, 9.0 / 17.0, 1e-8);
+  EXPECT_NEAR(of_kind(relays, "sliding-exit").back().time, 2.0625, 1e-8);
+  EXPECT_NEAR(relays.final.at("x"), 0.87890625, 1e-8);
+  // alpha weighs the positive side: s2 = -1/4 at the end, s1 = 1.
+  EXPECT_NEAR(relays.final.at("alpha"), 0.375, 1e-8);
+  EXPECT_EQ(relays.final.at("alpha2"), 1.0);
 }
 
 }  // namespace

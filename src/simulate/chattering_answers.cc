@@ -8,6 +8,7 @@
 
 #include "expr/differentiate.h"
 #include "simulate/chattering.h"
+#include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
 #include "simulate/simulation.h"
 
@@ -66,8 +67,9 @@ std::size_t Chattering::make_surface(const Meeting& meeting, std::size_t surface
   const Expr& value = meeting.crossings.back()[surface].value;
   if (const auto known = find_surface(value)) return known->index;
   const std::string number = surfaces_.empty() ? "" : std::to_string(surfaces_.size() + 1);
-  const std::string side =
-      meeting.surface_count() == 1 ? fmt::format("mode '{}'", positive.name) : "its positive side";
+  const std::string side = meeting.surface_count() == 1 && run_.events_ == nullptr
+                               ? fmt::format("mode '{}'", positive.name)
+                               : "its positive side";
   const Expr weight = run_.system_.variable(
       unused_name("alpha" + number),
       {.unit = "1",
@@ -122,13 +124,17 @@ const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& st
     complete.surfaces[i] = make_surface(meeting, i);
     weights.push_back(surfaces_[complete.surfaces[i]].weight);
   }
+  // Sides of a flat model may be of one mode and differ in slots: the surface tells them apart.
   std::vector<std::string> names;
-  for (std::size_t b = meeting.sides.size(); b-- > 0;)
+  for (std::size_t b = meeting.sides.size(); b-- > 0 && run_.events_ == nullptr;)
     names.push_back(run_.system_.modes()[meeting.sides[b].mode.index()].name);
-  SlidingMode slide =
-      make_sliding_mode(run_.system_, std::move(complete),
-                        unused_name(fmt::format("sliding {}", fmt::join(names, "|"))), weights,
-                        tied_variables(meeting, states));
+  for (std::size_t i = 0; i < meeting.surface_count() && run_.events_ != nullptr; ++i)
+    names.push_back(to_string(meeting.crossings.back()[i].value) + " = 0");
+  SlidingMode slide = make_sliding_mode(
+      run_.system_, std::move(complete),
+      unused_name(run_.events_ == nullptr ? fmt::format("sliding {}", fmt::join(names, "|"))
+                                          : fmt::format("sliding on {}", fmt::join(names, ", "))),
+      weights, tied_variables(meeting, states));
   slide.id = run_.add_mode(slide.mode);
   by_sides_.emplace(std::move(key), slide.id);
   return slides_.emplace(slide.id, std::move(slide)).first->second;
@@ -138,6 +144,11 @@ const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& st
 void Chattering::go_to(const Meeting& meeting, const Face& face, const States& states,
                        const char* tag, const Firing& firing, bool hop_follows_event) {
   Event event = begin_event(run_.time_, run_.run_->mode(), firing);
+  // Guards without a successor of their own (weights, relations) say all by their name.
+  for (std::size_t k = 0; k < firing.guards.size(); ++k) {
+    const Guard& guard = run_.run_->mode().guards[firing.guards[k]];
+    if (guard.to.empty()) event.causes[k] = guard.name;
+  }
   event.tags.emplace_back(tag);
   event.ontology = "sliding";
   SystemState& state = run_.state_;

@@ -28,6 +28,12 @@ double& slot_in(SystemState& state, const Expr& slot) {
   return state.slots[slot.node()->slot().index()];
 }
 
+// One name for a surface, whichever of its relations fired: x rather than -x.
+Expr surface_of(const Relation& relation) {
+  const Node* node = relation.value.node();
+  return node->op == Op::kNegate ? Expr(node->children[0]) : relation.value;
+}
+
 // +1 or -1: the relation's value is the surface's, or its negative; 0: it is another surface.
 int orientation(const Relation& relation, const Expr& surface) {
   if (relation.value.same_as(surface)) return 1;
@@ -41,8 +47,9 @@ bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
   const FlatModel& model = run_.system_.flat()->reduced;
   for (const std::size_t g : firing.guards) {
     const std::size_t source = run_.events_->mode(run_.flat_mode_).sources[g];
-    if (source >= model.relations.size() || !may_slide(model.relations[source].value)) continue;
-    const auto found = meet_flat({model.relations[source].value});
+    if (source >= model.relations.size() || !may_slide(surface_of(model.relations[source])))
+      continue;
+    const auto found = meet_flat({surface_of(model.relations[source])});
     if (!found || !on_surface(found->first, found->second) || !agree(found->first, found->second))
       continue;
     const auto rates = rates_of(found->first, found->second);
@@ -89,8 +96,8 @@ bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
   const std::size_t source =
       run_.events_->mode(flat_index(slide.meeting.sides[side].mode)).sources[guard];
   if (source < model.relations.size() && surfaces.size() < kMaxSurfaces &&
-      may_slide(model.relations[source].value)) {
-    surfaces.push_back(model.relations[source].value);
+      may_slide(surface_of(model.relations[source]))) {
+    surfaces.push_back(surface_of(model.relations[source]));
     const auto found = meet_flat(surfaces);
     if (found && on_surface(found->first, found->second)) {
       const auto rates = rates_of(found->first, found->second);
