@@ -49,6 +49,8 @@ class Chattering {
   bool cross_flat(const Firing& firing, bool hop_follows_event);
   bool leave_flat(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
   bool may_slide(const Expr& surface);
+  bool slide_on_flat(const std::vector<Expr>& surfaces, std::size_t sliding, const Firing& firing,
+                     bool hop_follows_event);
   std::optional<std::pair<Meeting, States>> meet_flat(const std::vector<Expr>& surfaces);
   std::optional<std::size_t> settle_side(const std::vector<Expr>& surfaces, std::size_t side,
                                          SystemState& state);
@@ -103,6 +105,8 @@ class Chattering {
   // nothing if something remembers them.
   std::map<const Node*, std::optional<std::vector<std::size_t>>> followers_;
   bool cycle_reported_ = false;
+  std::size_t hopeless_events_ = 0;
+  bool third_surface_reported_ = false;
 };
 
 }  // namespace saltus

@@ -21,6 +21,9 @@ constexpr double kOnSurface = 1e-9;     // x nominal
 constexpr std::size_t kRepetitions = 8;
 constexpr std::size_t kLongestCycle = 4;
 constexpr double kShortInterval = 1e-5;
+// A cycle on intervals so short leads nowhere, and ends the run after so many events.
+constexpr double kHopelessInterval = 1e-9;
+constexpr std::size_t kHopelessEvents = 1000;
 
 template <class Items>
 bool has_name(const Items& items, const std::string& name) {
@@ -113,10 +116,21 @@ std::vector<VariableId> Chattering::tied_variables(const Meeting& meeting,
 }
 
 const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& states) {
+  // Slots that the sides agree on are held, and may differ from visit to visit.
   std::vector<std::pair<ModeId, std::vector<double>>> key;
-  for (const Side& side : meeting.sides) key.emplace_back(side.mode, side.slots);
+  for (const Side& side : meeting.sides) {
+    key.emplace_back(side.mode, side.slots);
+    for (std::size_t k = 0; k < side.slots.size(); ++k)
+      if (std::ranges::all_of(meeting.sides,
+                              [&](const Side& other) { return other.slots[k] == side.slots[k]; }))
+        key.back().second[k] = 0.0;
+  }
   const auto found = by_sides_.find(key);
-  if (found != by_sides_.end()) return slides_.at(found->second);
+  if (found != by_sides_.end()) {
+    SlidingMode& known = slides_.at(found->second);
+    known.meeting.sides = meeting.sides;
+    return known;
+  }
 
   Meeting complete = meeting;
   std::vector<Expr> weights;
@@ -149,6 +163,7 @@ void Chattering::go_to(const Meeting& meeting, const Face& face, const States& s
     const Guard& guard = run_.run_->mode().guards[firing.guards[k]];
     if (guard.to.empty()) event.causes[k] = guard.name;
   }
+  if (event.causes.empty()) event.causes.emplace_back("the flows still meet at the surface");
   event.tags.emplace_back(tag);
   event.ontology = "sliding";
   SystemState& state = run_.state_;
@@ -253,13 +268,23 @@ void Chattering::flag_cycles() {
     const std::size_t first = events.size() - length;
     bool repeats = true;
     for (std::size_t k = first; k < events.size() && repeats; ++k) {
-      repeats = events[k].time - events[k - 1].time <= limit && events[k].from != events[k].to;
+      // Between modes, or between values of relations in a flat model.
+      const bool changes = events[k].from != events[k].to || run_.events_ != nullptr;
+      repeats = events[k].time - events[k - 1].time <= limit && changes && events[k].kind != "time";
       if (k >= first + p)
-        repeats =
-            repeats && events[k].from == events[k - p].from && events[k].to == events[k - p].to;
+        repeats = repeats && events[k].from == events[k - p].from &&
+                  events[k].to == events[k - p].to && events[k].causes == events[k - p].causes;
     }
     if (!repeats) continue;
     events.back().tags.emplace_back("numerical-chattering");
+    const double hopeless = kHopelessInterval * (run_.stop_time_ - run_.start_time_);
+    const bool is_hopeless = events.back().time - events[events.size() - 1 - p].time <= hopeless;
+    hopeless_events_ = is_hopeless ? hopeless_events_ + 1 : 0;
+    if (hopeless_events_ > kHopelessEvents && !run_.stopped_)
+      run_.stop(StopReason::kChattering,
+                fmt::format("chattering {} that cannot slide ({} repeats without end); what "
+                            "switches has memory or jumps: write it with hysteresis",
+                            run_.place(), fmt::join(events.back().causes, ", ")));
     if (cycle_reported_) return;
     cycle_reported_ = true;
     std::vector<std::string> names;

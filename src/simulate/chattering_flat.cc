@@ -95,22 +95,18 @@ bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
   const std::size_t guard = role.guards[side];
   const std::size_t source =
       run_.events_->mode(flat_index(slide.meeting.sides[side].mode)).sources[guard];
-  if (source < model.relations.size() && surfaces.size() < kMaxSurfaces &&
-      may_slide(surface_of(model.relations[source]))) {
-    surfaces.push_back(surface_of(model.relations[source]));
-    const auto found = meet_flat(surfaces);
-    if (found && on_surface(found->first, found->second)) {
-      const auto rates = rates_of(found->first, found->second);
-      const Face face = rates ? choose_face(surfaces.size(), *rates) : Face{};
-      if (face.found) {
-        const auto count = static_cast<std::size_t>(
-            std::count(face.places.begin(), face.places.end(), Place::kSliding));
-        go_to(found->first, face, found->second,
-              count < slide.meeting.surface_count() ? "sliding-exit" : "sliding-entry", firing,
-              hop_follows_event);
-        return true;
-      }
-    }
+  const bool another =
+      source < model.relations.size() && may_slide(surface_of(model.relations[source]));
+  if (another && surfaces.size() < kMaxSurfaces) {
+    std::vector<Expr> all = surfaces;
+    all.push_back(surface_of(model.relations[source]));
+    if (slide_on_flat(all, surfaces.size(), firing, hop_follows_event)) return true;
+  } else if (another && !third_surface_reported_) {
+    third_surface_reported_ = true;
+    run_.result_.warnings.push_back(
+        fmt::format("a third surface is reached {}: flows are mixed on {} at most, the rest "
+                    "switches to and fro",
+                    run_.place(), kMaxSurfaces));
   }
   Face out{true, {}, {}};
   for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
@@ -125,7 +121,28 @@ bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
   if (run_.stopped_) return true;
   run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
                            run_.run_->integrator().dx().data());
-  run_.take_flat_event(at_side, true);
+  if (!run_.take_flat_event(at_side, true)) return true;
+  const Firing nothing{{}, firing.time, true, false, {}};
+  slide_on_flat(surfaces, 0, nothing, true);
+  return true;
+}
+
+// Goes where the flows at these surfaces lead, if that is known; `sliding` says on how many the run
+// slides now.
+bool Chattering::slide_on_flat(const std::vector<Expr>& surfaces, std::size_t sliding,
+                               const Firing& firing, bool hop_follows_event) {
+  if (run_.options_.chattering != ChatteringAnswer::kFilippov) return false;
+  for (const Expr& surface : surfaces)
+    if (!may_slide(surface)) return false;
+  const auto found = meet_flat(surfaces);
+  if (!found || !on_surface(found->first, found->second)) return false;
+  const auto rates = rates_of(found->first, found->second);
+  const Face face = rates ? choose_face(surfaces.size(), *rates) : Face{};
+  const auto count =
+      static_cast<std::size_t>(std::count(face.places.begin(), face.places.end(), Place::kSliding));
+  if (!face.found || (count == 0 && sliding == 0)) return false;
+  go_to(found->first, face, found->second, count < sliding ? "sliding-exit" : "sliding-entry",
+        firing, hop_follows_event);
   return true;
 }
 
@@ -172,7 +189,10 @@ bool Chattering::may_slide(const Expr& surface) {
 std::optional<std::pair<Meeting, Chattering::States>> Chattering::meet_flat(
     const std::vector<Expr>& surfaces) {
   std::pair<Meeting, States> result;
-  result.first.surfaces.assign(surfaces.size(), static_cast<std::size_t>(-1));
+  for (const Expr& surface : surfaces) {
+    const auto known = find_surface(surface);
+    result.first.surfaces.push_back(known ? known->index : static_cast<std::size_t>(-1));
+  }
   for (std::size_t b = 0; b < std::size_t{1} << surfaces.size(); ++b) {
     SystemState state = run_.state_;
     const std::optional<std::size_t> mode = settle_side(surfaces, b, state);
