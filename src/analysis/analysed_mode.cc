@@ -319,6 +319,7 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
     analysed->warnings.push_back(fmt::format("{}: these equations say the same: {}", where,
                                              equation_list(mode, array.redundant_equations)));
   analysed->values = array.values;
+  analysed->split_unknowns = array.free_unknowns;
   auto form = std::make_unique<ProjectedForm>(project(system.graph(), analysed->written, array));
   for (std::size_t j = 0; j < analysed->unknowns.size(); ++j)
     analysed->differential.push_back(form->definition.controlled[j]);

@@ -33,6 +33,8 @@ struct AnalysedMode {
   DaeDefinition written;                             // the mode as written
   MechanicalStructure mechanics;                     // for modes settled by structure
   std::vector<std::string> warnings;
+  // Unknowns among which redundant constraints share their forces in no unique way.
+  std::vector<std::size_t> split_unknowns;
 
   // An expression of the mode in the symbols of the form.
   Expr rewrite(const Expr& a) const;

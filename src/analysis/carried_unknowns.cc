@@ -32,14 +32,26 @@ CarriedUnknowns::CarriedUnknowns(const AnalysedMode& mode) {
   }
 
   given.assign(def.unknowns.size(), false);
-  alias.assign(def.unknowns.size(), npos);
-  for (std::size_t j = 0; j < n; ++j)
-    if (under_der[j] && in_y[j].same_as(written.unknowns[j])) given[place[j]] = true;
+  shared.assign(def.unknowns.size(), false);
   for (std::size_t j = 0; j < n; ++j) {
-    if (!under_der[j] || given[place[j]]) continue;
+    if (!under_der[j]) continue;
+    if (given[place[j]] || !in_y[j].same_as(written.unknowns[j])) shared[place[j]] = true;
     given[place[j]] = true;
-    alias[place[j]] = j;
   }
+}
+
+void CarriedUnknowns::carry(const std::vector<double>& x, const std::vector<double>& nominal,
+                            std::vector<double>& y) const {
+  std::vector<double> sum(given.size(), 0.0);
+  std::vector<double> weight(given.size(), 0.0);
+  for (std::size_t j = 0; j < x.size(); ++j) {
+    if (!under_der[j]) continue;
+    const double w = factor[j] / (nominal[j] * nominal[j]);
+    sum[place[j]] += w * (x[j] - offset[j]);
+    weight[place[j]] += w * factor[j];
+  }
+  for (std::size_t k = 0; k < shared.size(); ++k)
+    if (shared[k]) y[k] = sum[k] / weight[k];
 }
 
 }  // namespace saltus

@@ -13,16 +13,19 @@ namespace saltus {
 struct CarriedUnknowns {
   explicit CarriedUnknowns(const AnalysedMode& mode);
 
-  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
-
   // By unknown of the mode.
   std::vector<bool> under_der;
   std::vector<std::size_t> place;  // x = factor * y[place] + offset
   std::vector<double> factor, offset;
 
   // By unknown of the integrated form.
-  std::vector<bool> given;         // some unknown under der() is read from it
-  std::vector<std::size_t> alias;  // the unknown of the mode if it is given only through an alias
+  std::vector<bool> given;   // some unknown under der() is read from it
+  std::vector<bool> shared;  // by several, or only through an alias
+
+  // The values y that change the given values x of unknowns under der() least, in the norm weighted
+  // by `nominal` (of the mode's unknowns). Only those that are shared are written.
+  void carry(const std::vector<double>& x, const std::vector<double>& nominal,
+             std::vector<double>& y) const;
 };
 
 }  // namespace saltus

@@ -29,17 +29,19 @@ Json changes(const std::map<std::string, std::pair<double, double>>& values) {
 }
 
 Json event_json(const Event& event) {
-  return {{"time", number(event.time)},
-          {"kind", event.kind},
-          {"tags", event.tags},
-          {"class", event.ontology},
-          {"from", event.from},
-          {"to", event.to},
-          {"causes", event.causes},
-          {"jumps", changes(event.jumps)},
-          {"impulses", numbers(event.impulses)},
-          {"discrete", changes(event.discrete)},
-          {"iterations", event.iterations}};
+  Json object = {{"time", number(event.time)},
+                 {"kind", event.kind},
+                 {"tags", event.tags},
+                 {"class", event.ontology},
+                 {"from", event.from},
+                 {"to", event.to},
+                 {"causes", event.causes},
+                 {"jumps", changes(event.jumps)},
+                 {"impulses", numbers(event.impulses)},
+                 {"discrete", changes(event.discrete)},
+                 {"iterations", event.iterations}};
+  if (event.fraction) object["fraction"] = number(*event.fraction);
+  return object;
 }
 
 Json mode_json(const ModeReport& mode) {

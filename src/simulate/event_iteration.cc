@@ -135,6 +135,8 @@ void EventIteration::begin(double t, const SystemState& left) {
                       ? At::kWasThere
                       : At::kAway;
   reinit_done_.assign(model_.reinits.size(), false);
+  set_.assign(left.values.size(), false);
+  impulses_.clear();
 }
 
 bool EventIteration::relation_value(std::size_t r, double value) const {
@@ -191,6 +193,11 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
     ok = run->make_start_consistent(t, trial, fixed_).ok();
   } else if (ok) {
     ok = run->make_consistent(t, trial).ok();
+    if (ok) {
+      const TransferOutcome transfer = run->transfer(t, base, set_, false, trial);
+      ok = transfer.status == TransferStatus::kDone;
+      impulses_ = transfer.impulses;
+    }
   }
   // A configuration that has no solution need not be the last one: it is judged by the values
   // before it.
@@ -297,8 +304,9 @@ bool EventIteration::reinitialise(double t, const SystemState& base, SystemState
   for (std::size_t k = 0; k < model_.reinits.size(); ++k) {
     const bool asked = reinits_.values[k] != 0.0;
     if (asked && !reinit_done_[k]) {
-      out.values[model_.reinits[k].variable.node()->index] =
-          reinits_.values[model_.reinits.size() + k];
+      const std::size_t i = model_.reinits[k].variable.node()->index;
+      out.values[i] = reinits_.values[model_.reinits.size() + k];
+      set_[i] = true;
       any = true;
     }
     reinit_done_[k] = asked;
@@ -362,6 +370,8 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     evaluate(terminations_, t, out);
     for (std::size_t k = 0; k < model_.terminations.size(); ++k)
       if (terminations_.values[k] != 0.0) settled.termination = &model_.terminations[k];
+    for (const auto& [name, value] : impulses_) settled.impulses[name] += value;
+    impulses_.clear();
     bool changed = reinitialise(t, base, out);
     changed = update_pre() || changed;
     for (const Sample& s : model_.samples) {

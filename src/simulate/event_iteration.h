@@ -21,6 +21,7 @@ struct Settled {
   std::size_t mode = 0;  // of FlatModes
   int iterations = 0;    // rounds of the outer loop
   const Termination* termination = nullptr;
+  std::map<std::string, double> impulses;  // by unknown
 };
 
 // Finds discrete values, mode and continuous values that agree with each other after an event:
@@ -119,6 +120,8 @@ class EventIteration {
   std::vector<double> sizes_;  // by relation
   std::vector<At> at_zero_;    // by relation
   std::vector<bool> reinit_done_;
+  std::vector<bool> set_;                   // by VariableId: reinitialised
+  std::map<std::string, double> impulses_;  // of the point solved last
   std::vector<std::size_t> violated_;
   std::vector<double> violation_;
   bool is_initial_ = false;

@@ -42,7 +42,7 @@ Event begin_event(double time, const Mode& in, std::string cause) {
   Event event;
   event.time = time;
   event.from = event.to = in.name;
-  event.ontology = "continuous";
+  event.ontology = "continuous interior";
   event.causes.push_back(std::move(cause));
   return event;
 }
@@ -59,13 +59,20 @@ Event begin_event(double time, const Mode& from, const Firing& firing) {
 }
 
 void note_changes(const HybridSystem& system, const AnalysedMode& entered, const SystemState& left,
-                  const SystemState& right, Event& event) {
+                  const SystemState& right, Event& event, const AnalysedMode* from) {
+  const auto was_differential = [&](VariableId id) {
+    if (from == nullptr) return false;
+    const auto found = std::lower_bound(from->unknowns.begin(), from->unknowns.end(), id);
+    return found != from->unknowns.end() && *found == id &&
+           from->differential[static_cast<std::size_t>(found - from->unknowns.begin())];
+  };
   for (std::size_t j = 0; j < entered.unknowns.size(); ++j) {
     const VariableId id = entered.unknowns[j];
     const double before = left.values[id.index()];
     const double after = right.values[id.index()];
     const double size = std::max(std::abs(before), system.variable(id).nominal);
-    if (entered.differential[j] && std::abs(after - before) > 16.0 * kEpsilon * size)
+    const bool counts = entered.differential[j] || was_differential(id);
+    if (counts && std::abs(after - before) > 16.0 * kEpsilon * size)
       event.jumps[system.variable(id).name] = {before, after};
   }
   for (std::size_t i = 0; i < right.values.size(); ++i) {
@@ -74,6 +81,16 @@ void note_changes(const HybridSystem& system, const AnalysedMode& entered, const
     if (held && right.values[i] != left.values[i])
       event.discrete[system.variables()[i].name] = {left.values[i], right.values[i]};
   }
+}
+
+void note_pinnacle(const Mode& entered, const TransferOutcome& transfer, Event& event) {
+  if (transfer.status != TransferStatus::kCutShort) return;
+  event.ontology = "pinnacle";
+  event.fraction = transfer.fraction;
+  for (const std::size_t g : transfer.guards)
+    event.causes.push_back(fmt::format(
+        "projection into '{}' cut short after {:.6g} of the way: {}: {} < 0", entered.name,
+        transfer.fraction, entered.guards[g].name, to_string(entered.guards[g].value)));
 }
 
 void classify(Event& event) {
@@ -86,7 +103,8 @@ void classify(Event& event) {
 void mark_instantaneous(Event& event) {
   add_tag(event, "instantaneous");
   order_tags(event);
-  if (event.jumps.empty() && event.ontology == "continuous") event.ontology = "mythical";
+  if (event.ontology == "continuous interior")
+    event.ontology = event.jumps.empty() ? "mythical" : "continuous boundary";
 }
 
 }  // namespace saltus

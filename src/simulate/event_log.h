@@ -6,25 +6,29 @@
 #include "model/system_state.h"
 #include "simulate/guard_watch.h"
 #include "simulate/result.h"
+#include "simulate/transfer.h"
 
 namespace saltus {
 
-// An event that has just begun: its time, mode and causes. MO's class is "continuous" until
-// something else is found.
+// An event that has just begun: its time, mode and causes. MO's class is "continuous interior"
+// until something else is found.
 Event begin_event(double time, const Mode& from, const Firing& firing);
 Event begin_event(double time, const Mode& in, std::string cause);
 
-// Notes which values the event changed: differential unknowns of the mode entered as jumps,
-// variables that are held in it as discrete.
+// Notes which values the event changed: unknowns that are differential in the mode entered or left
+// (`from`, if given) as jumps, variables that are held in the mode entered as discrete.
 void note_changes(const HybridSystem& system, const AnalysedMode& entered, const SystemState& left,
-                  const SystemState& right, Event& event);
+                  const SystemState& right, Event& event, const AnalysedMode* from = nullptr);
+
+// Notes that the projection into the mode entered was cut short by its guards.
+void note_pinnacle(const Mode& entered, const TransferOutcome& transfer, Event& event);
 
 // Adds the tags that follow from what is noted in the event ("jump", "switch", "discrete"), orders
 // all tags by precedence and makes the first the kind. Other tags are added before.
 void classify(Event& event);
 
 // Every hop but the last at one instant is "instantaneous", which only the next hop can tell; it is
-// mythical if it left the state as it was.
+// mythical if it left the state as it was, else on the boundary of its mode unless a pinnacle.
 void mark_instantaneous(Event& event);
 
 }  // namespace saltus

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "integrate/ida.h"
@@ -28,9 +29,11 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
                  const SimulateOptions& options, double tolerance, std::unique_ptr<ModeRun> start)
     : analysed_(std::move(analysed)),
       start_(std::move(start)),
+      carried_(start_ != nullptr ? nullptr : std::make_unique<CarriedUnknowns>(*analysed_)),
       integrator_options_(integrator_options(*analysed_->dae, options, tolerance)),
       method_(options.method),
-      data_(analysed_->dae->make_data()) {
+      data_(analysed_->dae->make_data()),
+      graph_(&system.graph()) {
   const Dae& dae = *analysed_->dae;
   const DaeDefinition& def = dae.definition();
   x_.resize(dae.unknown_count());
@@ -57,6 +60,8 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     // Values the model starts from or carries over are given; derivatives and multipliers follow.
     if (dae.unknown_count() <= kLargestLeastChange)
       projection_ = std::make_unique<ConsistentSolver>(dae.with_equations(fixed), def.controlled);
+    if (projection_ != nullptr && carried_->given != def.controlled)
+      carrying_ = std::make_unique<ConsistentSolver>(dae.with_equations(fixed), carried_->given);
     if (analysed_->reduced != nullptr) {
       selector_ = std::make_unique<StateSelector>(*analysed_->reduced);
     } else {
@@ -169,11 +174,130 @@ ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
     return outcome;
   }
   gather(state);
+  std::vector<double> old;
+  for (const VariableId id : analysed_->unknowns) old.push_back(state.values[id.index()]);
+  carried_->carry(old, analysed_->written.nominal, x_);
+  // A split that is not unique is to be the smallest, whatever it was before.
+  for (const std::size_t j : analysed_->split_unknowns) x_[j] = 0.0;
   if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
-  const ConsistentOutcome outcome = constraints().solve(data_, t, x_.data(), dx_.data());
+  ConsistentSolver& solver = carrying_ != nullptr ? *carrying_ : constraints();
+  const ConsistentOutcome outcome = solver.solve(data_, t, x_.data(), dx_.data());
   if (outcome.ok()) return complete(t, state);
   if (projection_ != nullptr && selector_ != nullptr) active_ = nullptr;
   return outcome;
+}
+
+// Whether the unknowns under der() have the values they had before, up to rounding.
+bool ModeRun::carries_over(const SystemState& before, const SystemState& after) const {
+  constexpr double kRounding = 1e-12;
+  for (std::size_t j = 0; j < analysed_->unknowns.size(); ++j) {
+    const std::size_t i = analysed_->unknowns[j].index();
+    const double size = std::abs(before.values[i]) + analysed_->written.nominal[j];
+    if (carried_->under_der[j] && std::abs(after.values[i] - before.values[i]) > kRounding * size)
+      return false;
+  }
+  return true;
+}
+
+TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std::vector<bool>& set,
+                                  bool within_region, SystemState& state) {
+  // Both sides of a constraint on what may not jump carry an error of the size of the tolerance.
+  const double tolerance = 10.0 * integrator_options_.tolerance;
+  TransferOutcome outcome;
+  if (start_ != nullptr) {
+    outcome = start_->transfer(t, before, set, within_region, state);
+    if (outcome.status == TransferStatus::kDone) gather(state);
+    return outcome;
+  }
+  const std::size_t n = analysed_->unknowns.size();
+  if (carries_over(before, state)) return outcome;
+  if (x_.size() > kLargestLeastChange) {  // the impulse equations are solved with dense matrices
+    outcome.by_least_change = true;
+    return outcome;
+  }
+  const Dae constraints = [&] {
+    if (integrated_as_written()) return *analysed_->dae;
+    std::vector<std::size_t> rows(analysed_->reduced != nullptr ? analysed_->reduced->fixed_rows
+                                                                : analysed_->projected->array_rows);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    return analysed_->dae->with_equations(std::move(rows));
+  }();
+  if (impulses_ == nullptr)
+    impulses_ = std::make_unique<ImpulseSolver>(*graph_, *analysed_, *carried_, constraints);
+  std::vector<double> old(n);
+  std::vector<bool> is_set(n);
+  bool any_set = false;
+  for (std::size_t j = 0; j < n; ++j) {
+    old[j] = before.values[analysed_->unknowns[j].index()];
+    is_set[j] = carried_->under_der[j] && set[analysed_->unknowns[j].index()];
+    any_set = any_set || is_set[j];
+  }
+  const ImpulseOutcome solved =
+      impulses_->solve(data_, t, old, is_set, tolerance, x_.data(), dx_.data());
+  const bool stands = solved.ok() && complete(t, state).ok();
+  if (!stands && !any_set) {
+    outcome.status = solved.status == ImpulseStatus::kRefused ? TransferStatus::kRefused
+                                                              : TransferStatus::kNoPoint;
+    outcome.unknown = solved.index;
+    outcome.wanted = old[solved.index] + impulses_->jumps()[solved.index];
+    return outcome;
+  }
+  if (!stands) {
+    // What a transition sets may ask for more than impulses can do.
+    outcome.by_least_change = true;
+    if (!keep_set_values(t, before, is_set, state))
+      for (std::size_t j = 0; j < n; ++j)
+        if (is_set[j] && std::abs(state.values[analysed_->unknowns[j].index()] - old[j]) >
+                             1e-12 * (std::abs(old[j]) + analysed_->written.nominal[j]))
+          outcome.not_kept.push_back(j);
+    return outcome;
+  }
+  // Exactly: the solution has them to rounding.
+  for (std::size_t j = 0; j < n; ++j)
+    if (is_set[j]) state.values[analysed_->unknowns[j].index()] = old[j];
+
+  const std::vector<double>& impulses = impulses_->impulses();
+  if (within_region && !mode().guards.empty()) {
+    if (path_ == nullptr) path_ = std::make_unique<GuardPath>(*analysed_, *carried_);
+    std::vector<double> after(n), slopes(n);
+    for (std::size_t j = 0; j < n; ++j) {
+      after[j] = state.values[analysed_->unknowns[j].index()];
+      slopes[j] = state.slopes[analysed_->unknowns[j].index()];
+    }
+    path_->check(t, old, after, slopes, impulses_->jumps(), impulses, data_, outcome);
+  }
+  for (std::size_t j = 0; j < n; ++j)
+    if (impulses[j] != 0.0 && outcome.fraction > 0.0)
+      outcome.impulses[analysed_->written.unknown_names[j]] = outcome.fraction * impulses[j];
+  if (outcome.ends_at_once()) {
+    state = before;
+    for (std::size_t j = 0; j < n; ++j)
+      state.values[analysed_->unknowns[j].index()] += outcome.fraction * impulses_->jumps()[j];
+  }
+  return outcome;
+}
+
+// The least change that keeps what was set; false, with the least change of everything, if there is
+// none.
+bool ModeRun::keep_set_values(double t, const SystemState& before, const std::vector<bool>& set,
+                              SystemState& state) {
+  std::vector<bool> fixed(before.values.size(), false);
+  for (std::size_t j = 0; j < set.size(); ++j)
+    if (set[j]) fixed[analysed_->unknowns[j].index()] = true;
+  SystemState kept = before;
+  if (make_start_consistent(t, kept, fixed).ok()) {
+    bool held = true;
+    for (std::size_t i = 0; i < fixed.size(); ++i)
+      held = held && (!fixed[i] || std::abs(kept.values[i] - before.values[i]) <=
+                                       1e-12 * (1.0 + std::abs(before.values[i])));
+    if (held) {
+      state = kept;
+      return true;
+    }
+  }
+  state = before;
+  make_consistent(t, state);
+  return false;
 }
 
 ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,

@@ -12,6 +12,7 @@
 #include "simulate/guard_watch.h"
 #include "simulate/result.h"
 #include "simulate/simulate.h"
+#include "simulate/transfer.h"
 
 namespace saltus {
 
@@ -40,6 +41,12 @@ class ModeRun {
   // little as hidden constraints allow; the rest of this mode's unknowns follows. On failure the
   // state is unchanged.
   ConsistentOutcome make_consistent(double t, SystemState& state);
+  // Takes a state into this mode by the impulse rule. `before`: left limits with what a transition
+  // sets, which `set` marks by VariableId. `state`: from make_consistent(before), made the state
+  // after; with `within_region`, the state where the way into the mode leaves its region, if it
+  // does.
+  TransferOutcome transfer(double t, const SystemState& before, const std::vector<bool>& set,
+                           bool within_region, SystemState& state);
   // The same for start values, where fixed variables (by VariableId) may not change and the others
   // change as little as possible where they must.
   ConsistentOutcome make_start_consistent(double t, SystemState& state,
@@ -91,16 +98,24 @@ class ModeRun {
   void gather(const SystemState& state);
   bool select_states_if_large(double t);
   ConsistentOutcome complete(double t, SystemState& state);
+  bool carries_over(const SystemState& before, const SystemState& after) const;
+  bool keep_set_values(double t, const SystemState& before, const std::vector<bool>& set,
+                       SystemState& state);
   void scatter(double t, const double* x, const double* dx, SystemState& state);
 
   std::unique_ptr<const AnalysedMode> analysed_;
   std::unique_ptr<ModeRun> start_;
+  std::unique_ptr<CarriedUnknowns> carried_;  // null if start_ finds the points
   IntegratorOptions integrator_options_;
   Method method_;
   DaeData data_;
   std::unique_ptr<ConsistentSolver> projection_;  // onto all constraints; null: as written
-  std::unique_ptr<StateSelector> selector_;       // reduced form
-  std::unique_ptr<ProjectorUpdate> projector_;    // projected form
+  std::unique_ptr<ConsistentSolver> carrying_;    // the same, keeping what is under der(); or null
+  std::unique_ptr<ImpulseSolver> impulses_;       // made when a jump is needed
+  std::unique_ptr<GuardPath> path_;
+  Graph* graph_;
+  std::unique_ptr<StateSelector> selector_;     // reduced form
+  std::unique_ptr<ProjectorUpdate> projector_;  // projected form
   std::vector<std::size_t> states_;
   std::map<std::vector<std::size_t>, Setup> setups_;  // by choice of states
   Setup* active_ = nullptr;

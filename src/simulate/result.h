@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,10 @@ struct Event {
   double time = 0.0;
   std::string kind;
   std::vector<std::string> tags;
-  std::string ontology;  // MO's class: "mythical", "pinnacle", "continuous" ...; JSON field "class"
+  // MO's class, JSON field "class": "mythical" (left at once, state unchanged), "pinnacle" (its
+  // projection was cut short), "continuous interior", "continuous boundary" (left after no time),
+  // "continuous sliding".
+  std::string ontology;
   std::string from;
   std::string to;
   std::vector<std::string> causes;                         // the guards, readable
@@ -41,6 +45,7 @@ struct Event {
   std::map<std::string, double> impulses;
   std::map<std::string, std::pair<double, double>> discrete;  // variable: before, after
   int iterations = 1;
+  std::optional<double> fraction;  // of its projection that a pinnacle carried out
 };
 
 struct ModeReport {

@@ -133,8 +133,9 @@ bool Simulation::enter(ModeId id, bool at_start) {
   entered_ = Clock::now();
   run_ = &visit(id);
   const bool first_visit = run_->report().visits++ == 0;
-  const std::vector<double> before = state_.values;
+  const SystemState before = state_;
   std::string culprit;
+  transfer_ = {};
   ConsistentOutcome outcome = make_consistent(at_start);
   if (first_visit && outcome.status != ConsistentStatus::kNotFinite &&
       run_->integrated_by_structure()) {
@@ -142,9 +143,18 @@ bool Simulation::enter(ModeId id, bool at_start) {
     const bool agrees = outcome.ok() && structure_holds();
     if (!outcome.ok()) culprit = run_->equation_name(outcome.index);
     if (!agrees && run_->analysed().unknowns.size() <= kLargestByNumbers) {
-      run_ = &analyse_by_numbers(id);
+      try {
+        run_ = &analyse_by_numbers(id);
+      } catch (const Error& error) {
+        if (at_start || culprit.empty()) throw;
+        stop(StopReason::kInconsistent,
+             fmt::format("no consistent point {}: {} cannot be satisfied; check what the "
+                         "transition sets ({})",
+                         place(), culprit, error.what()));
+        return false;
+      }
       run_->report().visits = 1;
-      state_.values = before;
+      state_ = before;
       outcome = make_consistent(at_start);
     }
   }
@@ -162,8 +172,53 @@ bool Simulation::enter(ModeId id, bool at_start) {
              place(), culprit));
     return false;
   }
-  if (at_start) report_changed_starts(before);
-  run_->restart(time_);
+  if (at_start) report_changed_starts(before.values);
+  if (!at_start && !take_over(before)) return false;
+  if (!transfer_.ends_at_once()) run_->restart(time_);
+  return true;
+}
+
+// The state of the mode before into this one, by the impulse rule; false if it is refused.
+bool Simulation::take_over(const SystemState& before) {
+  set_.resize(system_.variables().size(), false);
+  // The event iteration of a flat model has judged its relations itself.
+  transfer_ = run_->transfer(time_, before, set_, events_ == nullptr, state_);
+  const auto name = [&](std::size_t unknown) {
+    return system_.variable(run_->analysed().unknowns[unknown]).name;
+  };
+  if (transfer_.status == TransferStatus::kRefused) {
+    stop(StopReason::kInconsistent,
+         fmt::format("'{}' would have to jump from {:.10g} to {:.10g} {}, which no finite impulse "
+                     "can do; let the transition set it, or write the constraint with the offset "
+                     "that it has when it begins",
+                     name(transfer_.unknown),
+                     before.values[run_->analysed().unknowns[transfer_.unknown].index()],
+                     transfer_.wanted, place()));
+    return false;
+  }
+  if (transfer_.status == TransferStatus::kNoPoint) {
+    stop(StopReason::kInconsistent,
+         fmt::format("no consistent point {} can be reached by impulses of its constraints; let "
+                     "the transition set the values that jump",
+                     place()));
+    return false;
+  }
+  if (transfer_.by_least_change) {
+    std::vector<std::string> changes;
+    for (const std::size_t j : transfer_.not_kept) {
+      const std::size_t i = run_->analysed().unknowns[j].index();
+      changes.push_back(
+          fmt::format("'{}' from {:.6g} to {:.6g}", name(j), before.values[i], state_.values[i]));
+    }
+    result_.warnings.push_back(
+        changes.empty()
+            ? fmt::format("values that jump {} were changed as little as the constraints allow, "
+                          "not by impulses",
+                          place())
+            : fmt::format("what the transition sets contradicts the equations {}; changed as "
+                          "little as possible: {}",
+                          place(), fmt::join(changes, ", ")));
+  }
   return true;
 }
 
@@ -228,8 +283,11 @@ void Simulation::settle(const Firing& first) {
     settle_flat(first);
     return;
   }
+  sequence_.clear();
   const Firing* firing = &first;
-  for (bool hop_follows_event = false; firing->fired(); hop_follows_event = true) {
+  // A guard that was zero and left the wrong way: the mode lasted for no time.
+  bool hop_follows_event = first.at_step_start && hops_ > 0;
+  for (; firing->fired(); hop_follows_event = true) {
     if (++hops_ > options_.max_hops) {
       std::vector<std::string> names;
       for (const std::size_t g : firing->guards) names.push_back(run_->mode().guards[g].name);
@@ -239,13 +297,55 @@ void Simulation::settle(const Firing& first) {
       return;
     }
     recorder_->store(time_, run_->analysed().id, state_);
-    if (!chattering_.answer(*firing, hop_follows_event))
+    if (!chattering_.answer(*firing, hop_follows_event)) {
       take_transition(*firing, hop_follows_event);
+      if (!stopped_ && repeats()) return;
+    }
     if (stopped_) return;
-    firing =
-        &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
+    firing = &next_firing();
   }
   chattering_.flag_cycles();
+}
+
+// What the mode just entered is left by, if it is left at once.
+const Firing& Simulation::next_firing() {
+  if (!transfer_.ends_at_once())
+    return run_->watch().start(time_, run_->integrator().x().data(),
+                               run_->integrator().dx().data());
+  cut_short_ = {};
+  cut_short_.guards = transfer_.guards;
+  cut_short_.time = time_;
+  cut_short_.at_step_start = true;
+  return cut_short_;
+}
+
+// Whether the sequence has come back to a mode twice with the state it had there: then it never
+// ends. Once is not enough: chattering is answered on the second round.
+bool Simulation::repeats() {
+  const auto same = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      if (std::abs(a[i] - b[i]) > 1e-13 * (std::abs(a[i]) + std::abs(b[i]))) return false;
+    return true;
+  };
+  std::size_t times = 0;
+  std::size_t last = 0;
+  for (std::size_t k = 0; k < sequence_.size(); ++k) {
+    const Visit& visit = sequence_[k];
+    if (visit.mode != &run_->mode() || !same(visit.state.values, state_.values) ||
+        !same(visit.state.slots, state_.slots))
+      continue;
+    ++times;
+    last = k;
+  }
+  if (times < 2) return false;
+  std::string path;
+  for (std::size_t k = last; k < sequence_.size(); ++k)
+    path += fmt::format("'{}' --{}--> ", sequence_[k].mode->name, sequence_[k].guard);
+  stop(StopReason::kEventStorm,
+       fmt::format("the events {} go round in circles: {}'{}'; the regions of these modes leave no "
+                   "room for the state: check the guards, '{}' last",
+                   place(), path, run_->mode().name, sequence_.back().guard));
+  return true;
 }
 
 // One hop: T from left limits, next mode, consistent point, which is stored.
@@ -256,6 +356,7 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   for (const std::size_t g : firing.guards)
     if (guards[g].priority < guards[chosen].priority) chosen = g;
   const Guard& guard = guards[chosen];
+  sequence_.push_back({&from.mode(), state_, guard.name});
 
   left_ = state_;
   run_->transition_values(chosen, time_, left_, assigned_);
@@ -269,8 +370,10 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     return;
   }
   event.to = guard.to;
+  set_.assign(system_.variables().size(), false);
   for (std::size_t i = 0; i < guard.set.size(); ++i) {
     const VariableId id = guard.set[i].variable.node()->variable();
+    set_[id.index()] = true;
     if (!std::isfinite(assigned_[i])) {
       stop(StopReason::kNotFinite,
            fmt::format("the transition of guard '{}' {} sets '{}' to a value that is not finite",
@@ -289,7 +392,9 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   recorder_->store(time_, run_->analysed().id, state_);
   run_->measure_constraints(time_, state_, true);
 
-  note_changes(system_, run_->analysed(), left_, state_, event);
+  note_changes(system_, run_->analysed(), left_, state_, event, &from.analysed());
+  note_pinnacle(run_->mode(), transfer_, event);
+  event.impulses = transfer_.impulses;
   if (hop_follows_event) mark_instantaneous(result_.events.back());
   classify(event);
   result_.events.push_back(std::move(event));

@@ -46,11 +46,17 @@ class Simulation {
   ModeId add_mode(Mode mode);
   ModeRun& visit(ModeId id);
   ModeRun& analyse_by_numbers(ModeId id);
+  // Makes the state consistent with the mode and starts its integrator. On the way from another
+  // mode, set_ marks what a transition has set; transfer_ tells what became of the state, and the
+  // integrator stands still if the mode is left at once. False if the run has stopped.
   bool enter(ModeId id, bool at_start = false);
+  bool take_over(const SystemState& before);
   bool structure_holds();
   ConsistentOutcome make_consistent(bool at_start);
   void report_changed_starts(const std::vector<double>& starts);
   void take_transition(const Firing& firing, bool hop_follows_event);
+  const Firing& next_firing();
+  bool repeats();
   void log_grazings();
 
   // Flat models (simulation_flat.cc): modes come from conditions, and the event iteration settles.
@@ -82,6 +88,16 @@ class Simulation {
   SystemState state_;
   SystemState left_;
   std::vector<double> assigned_;
+  std::vector<bool> set_;  // by VariableId: set by the transition under way
+  TransferOutcome transfer_;
+  Firing cut_short_;
+  // Where the present sequence of hops has been, and which guard led on from there.
+  struct Visit {
+    const Mode* mode;
+    SystemState state;
+    std::string guard;
+  };
+  std::vector<Visit> sequence_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<EventIteration> events_;  // of a flat model; otherwise null
   std::vector<ModeId> flat_modes_;          // by mode of the flat model
@@ -89,7 +105,7 @@ class Simulation {
   std::size_t flat_mode_ = 0;               // the present one
   std::vector<bool> warned_;                // by assertion
   Chattering chattering_{*this};
-  std::size_t hops_ = 0;                    // events at the present instant
+  std::size_t hops_ = 0;  // events at the present instant
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();
   bool stopped_ = false;

@@ -95,6 +95,7 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   }
   try {
     flat_mode_ = settled.mode;
+    set_.assign(system_.variables().size(), false);
     const ModeId id = flat_mode(flat_mode_);
     if (refused_[flat_mode_]) check_structure(system_, system_.modes()[id.index()]);
     if (!enter(id)) return false;
@@ -105,7 +106,8 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   recorder_->store(time_, run_->analysed().id, state_);
   event.to = run_->mode().name;
   event.iterations = settled.iterations;
-  note_changes(system_, run_->analysed(), left_, state_, event);
+  note_changes(system_, run_->analysed(), left_, state_, event, &from.analysed());
+  event.impulses = settled.impulses;
   event.discrete.merge(events_->changes(left_, state_));
   if (settled.termination != nullptr) event.tags.emplace_back("terminate");
   classify(event);

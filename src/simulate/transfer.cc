@@ -1,0 +1,135 @@
+#include "simulate/transfer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "expr/differentiate.h"
+#include "simulate/guard_watch.h"
+
+namespace saltus {
+namespace {
+
+// An impulse counts as one that violates a guard only beyond rounding of its parts.
+constexpr double kSmallestPush = 1e-9;
+
+}  // namespace
+
+// Guards that read algebraic unknowns have no value on the way: those unknowns have one only where
+// the constraints hold. They are looked at after the projection, or through their impulses.
+GuardPath::GuardPath(const AnalysedMode& mode, const CarriedUnknowns& carried) {
+  const DaeDefinition& def = mode.written;
+  std::vector<Expr> values;
+  std::vector<Expr> sizes;
+  std::vector<Expr> pushes;
+  // Impulses act as der() of an unknown under der(), and as the value of the others.
+  std::vector<Expr> reached;
+  for (std::size_t j = 0; j < def.unknowns.size(); ++j)
+    reached.push_back(carried.under_der[j] ? def.derivatives[j] : def.unknowns[j]);
+  std::vector<Expr> everything = def.unknowns;
+  everything.insert(everything.end(), def.derivatives.begin(), def.derivatives.end());
+  const std::size_t n = def.unknowns.size();
+  for (std::size_t g = 0; g < mode.mode->guards.size(); ++g) {
+    if (mode.is_time_guard[g]) continue;
+    const Expr value[] = {mode.mode->guards[g].value};
+    Expr size = 0.0;
+    bool only_carried = true;
+    for (const JacobianEntry& e : jacobian(value, everything)) {
+      only_carried = only_carried && e.column < n && carried.under_der[e.column];
+      if (e.column < n)
+        size += abs(e.value) * max(abs(def.unknowns[e.column]), def.nominal[e.column]);
+    }
+    if (only_carried) {
+      on_path_.push_back(g);
+      values.push_back(value[0]);
+      sizes.push_back(size);
+    } else if (polynomial_degree(value[0], reached) == 1) {
+      on_impulse_.push_back(g);
+      // The push of impulse j is its coefficient; by unknown, zero where the guard does not read
+      // it.
+      std::vector<Expr> by_unknown(n, 0.0);
+      for (const JacobianEntry& e : jacobian(value, reached)) by_unknown[e.column] = e.value;
+      pushes.insert(pushes.end(), by_unknown.begin(), by_unknown.end());
+    }
+  }
+  values_ = Tape(values, def.inputs());
+  sizes_ = Tape(sizes, def.inputs());
+  pushes_ = Tape(pushes, def.inputs());
+  value_registers_ = values_.make_workspace();
+  size_registers_ = sizes_.make_workspace();
+  push_registers_ = pushes_.make_workspace();
+}
+
+void GuardPath::check(double t, const std::vector<double>& before, const std::vector<double>& after,
+                      const std::vector<double>& slopes, const std::vector<double>& jumps,
+                      const std::vector<double>& impulses, const DaeData& data,
+                      TransferOutcome& outcome) {
+  const std::size_t n = before.size();
+  std::vector<double> at = before;
+  const auto evaluate = [&](const Tape& tape, Tape::Workspace& registers,
+                            const std::vector<double>& x, std::vector<double>& out) {
+    out.resize(tape.output_count());
+    const double* inputs[] = {&t, x.data(), slopes.data(), data.parameters.data(),
+                              data.held.data()};
+    tape.evaluate(inputs, registers, out.data());
+  };
+  std::vector<double> values;
+  const auto guard_at = [&](std::size_t k, double s) {
+    for (std::size_t j = 0; j < n; ++j) at[j] = before[j] + s * jumps[j];
+    evaluate(values_, value_registers_, at, values);
+    return values[k];
+  };
+
+  // Outside before and after: nothing of the projection happens.
+  std::vector<double> sizes;
+  evaluate(sizes_, size_registers_, before, sizes);
+  std::vector<std::size_t> outside;
+  for (std::size_t k = 0; k < on_path_.size(); ++k) {
+    const double band = GuardWatch::kBand * sizes[k];
+    if (guard_at(k, 0.0) < -band && guard_at(k, 1.0) < -band) outside.push_back(on_path_[k]);
+  }
+  if (!outside.empty()) {
+    outcome.status = TransferStatus::kOutside;
+    outcome.fraction = 0.0;
+    outcome.guards = outside;
+    return;
+  }
+
+  // An impulse of the violating sign exceeds every bound at once.
+  std::vector<double> pushes;
+  evaluate(pushes_, push_registers_, after, pushes);
+  for (std::size_t k = 0; k < on_impulse_.size(); ++k) {
+    double push = 0.0;
+    double size = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double part = pushes[k * n + j] * (impulses[j] + jumps[j]);
+      push += part;
+      size += std::abs(part);
+    }
+    if (push < -kSmallestPush * size) outcome.guards.push_back(on_impulse_[k]);
+  }
+  if (!outcome.guards.empty()) {
+    outcome.status = TransferStatus::kCutShort;
+    outcome.fraction = 0.0;
+    return;
+  }
+
+  constexpr double kTie = 1e-12;
+  RootIsolator isolator;
+  double first = 2.0;
+  for (std::size_t k = 0; k < on_path_.size(); ++k) {
+    const double band = GuardWatch::kBand * sizes[k];
+    const auto margin = [&](double s) { return guard_at(k, s) + band; };
+    double leaves = 2.0;
+    for (const Root& root : isolator.isolate(margin).roots)
+      if (root.after < 0) leaves = std::min(leaves, root.s);
+    if (leaves > 1.0 || leaves > first + kTie) continue;
+    if (leaves < first - kTie) outcome.guards.clear();
+    first = std::min(first, leaves);
+    outcome.guards.push_back(on_path_[k]);
+  }
+  if (outcome.guards.empty()) return;
+  outcome.status = TransferStatus::kCutShort;
+  outcome.fraction = first;
+}
+
+}  // namespace saltus
