@@ -4,6 +4,9 @@
 
 #include "examples/arm/arm.h"
 #include "examples/ball/ball.h"
+#include "examples/capacitors/capacitors.h"
+#include "examples/clutch/clutch.h"
+#include "examples/cylinder/cylinder.h"
 #include "examples/evaporator/evaporator.h"
 #include "examples/four_bar/four_bar.h"
 #include "examples/km17/km17.h"
@@ -19,7 +22,7 @@
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 13> all = {{
+  static const std::array<Example, 16> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},
@@ -37,6 +40,9 @@ std::span<const Example> examples() {
        make_evaporator},
       {"stick_slip", "block on a moving belt: dry friction that sticks and slips", make_stick_slip},
       {"relays", "two relays that act on each other: sliding on two surfaces", make_relays},
+      {"clutch", "ideal clutch: momentum is conserved when it closes", make_clutch},
+      {"capacitors", "switched capacitors: charge is conserved at every switch", make_capacitors},
+      {"cylinder", "hydraulic cylinder with two valves: four modes, a pinnacle", make_cylinder},
   }};
   return all;
 }

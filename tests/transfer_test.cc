@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "base/error.h"
+#include "model/disjoint.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
@@ -493,7 +495,7 @@ TEST(Sequence, CycleIsReportedWithItsModesAndGuards) {
   const SimulateResult result = simulate(system);
   EXPECT_EQ(result.reason, StopReason::kEventStorm);
   expect_contains(result.message, "'b' --on--> 'c' --over--> 'b'");
-  EXPECT_LE(result.events.size(), 4u);
+  EXPECT_LE(result.events.size(), 6u);
 }
 
 TEST(Tie, PriorityThenOrderDecides) {
@@ -513,6 +515,29 @@ TEST(Tie, PriorityThenOrderDecides) {
     EXPECT_EQ(result.events[0].to, declared ? "two" : "one");
     EXPECT_EQ(result.events[0].tags, (std::vector<std::string>{"switch", "tie"}));
   }
+}
+
+// HM section 2: "first and second" is a condition of its own; alone, each guard acts as before.
+TEST(Tie, DisjointConditionsGiveATieItsOwnTransition) {
+  for (const double y0 : {1.6, 2.0, 2.4}) {
+    HybridSystem system("disjoint");
+    const Expr x = system.variable("x", {.start = 1.0});
+    const Expr y = system.variable("y", {.start = y0});
+    Mode& only = system.mode("only");
+    only.equations = {der(x) == -1.0, der(y) == -2.0};
+    only.guards = {{.name = "first", .value = x, .to = "one"},
+                   {.name = "second", .value = y, .to = "two"}};
+    make_disjoint(only, {{.first = "first", .second = "second", .to = "both", .set = {{x, 7.0}}}});
+    for (const char* name : {"one", "two", "both"})
+      system.mode(name).equations = {der(x) == 0.0, der(y) == 0.0};
+    const SimulateResult result = simulate(system, {.stop_time = 2.0});
+    ASSERT_TRUE(result.completed()) << result.message;
+    ASSERT_EQ(result.events.size(), 1u);
+    EXPECT_EQ(result.events[0].to, y0 == 2.0 ? "both" : y0 < 2.0 ? "two" : "one");
+    EXPECT_NEAR(result.final.at("x"), y0 == 2.0 ? 7.0 : y0 < 2.0 ? 0.2 : 0.0, 1e-9);
+  }
+  Mode mode{"m", {}, {}};
+  EXPECT_THROW(make_disjoint(mode, {{.first = "none", .second = "none", .to = "m"}}), Error);
 }
 
 }  // namespace

@@ -285,6 +285,7 @@ bool ModeRun::keep_set_values(double t, const SystemState& before, const std::ve
   for (std::size_t j = 0; j < set.size(); ++j)
     if (set[j]) fixed[analysed_->unknowns[j].index()] = true;
   SystemState kept = before;
+  kept.slots = state.slots;  // an event iteration may have changed them
   if (make_start_consistent(t, kept, fixed).ok()) {
     bool held = true;
     for (std::size_t i = 0; i < fixed.size(); ++i)
@@ -295,8 +296,10 @@ bool ModeRun::keep_set_values(double t, const SystemState& before, const std::ve
       return true;
     }
   }
-  state = before;
-  make_consistent(t, state);
+  kept = before;
+  kept.slots = state.slots;
+  make_consistent(t, kept);
+  state = kept;
   return false;
 }
 

@@ -286,7 +286,7 @@ void Simulation::settle(const Firing& first) {
   sequence_.clear();
   const Firing* firing = &first;
   // A guard that was zero and left the wrong way: the mode lasted for no time.
-  bool hop_follows_event = first.at_step_start && hops_ > 0;
+  bool hop_follows_event = first.at_step_start && hops_ > 0 && !result_.events.empty();
   for (; firing->fired(); hop_follows_event = true) {
     if (++hops_ > options_.max_hops) {
       std::vector<std::string> names;
@@ -297,7 +297,8 @@ void Simulation::settle(const Firing& first) {
       return;
     }
     recorder_->store(time_, run_->analysed().id, state_);
-    if (!chattering_.answer(*firing, hop_follows_event)) {
+    // A mode whose projection was cut short has no flow that could chatter.
+    if (firing == &cut_short_ || !chattering_.answer(*firing, hop_follows_event)) {
       take_transition(*firing, hop_follows_event);
       if (!stopped_ && repeats()) return;
     }
@@ -390,7 +391,7 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     return;
   }
   recorder_->store(time_, run_->analysed().id, state_);
-  run_->measure_constraints(time_, state_, true);
+  if (!transfer_.ends_at_once()) run_->measure_constraints(time_, state_, true);
 
   note_changes(system_, run_->analysed(), left_, state_, event, &from.analysed());
   note_pinnacle(run_->mode(), transfer_, event);
