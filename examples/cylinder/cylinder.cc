@@ -58,7 +58,7 @@ HybridSystem make_cylinder() {
     }
   }
   cylinder.initial_mode = "a10";
-  cylinder.experiment = {.stop_time = 0.06, .tolerance = 1e-8, .interval = 1e-4};
+  cylinder.experiment = {.stop_time = 0.055, .tolerance = 1e-8, .interval = 1e-4};
   return cylinder;
 }
 

@@ -256,6 +256,13 @@ TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std
   for (std::size_t j = 0; j < n; ++j)
     if (is_set[j]) state.values[analysed_->unknowns[j].index()] = old[j];
 
+  // A jump within the error of the switch point is no event of its own.
+  const std::vector<double>& jumps = impulses_->jumps();
+  bool counts = false;
+  for (std::size_t j = 0; j < n; ++j)
+    counts = counts || std::abs(jumps[j]) >
+                           tolerance * std::max(std::abs(old[j]), analysed_->written.nominal[j]);
+  if (!counts) return outcome;
   const std::vector<double>& impulses = impulses_->impulses();
   if (within_region && !mode().guards.empty()) {
     if (path_ == nullptr) path_ = std::make_unique<GuardPath>(*analysed_, *carried_);
@@ -264,7 +271,7 @@ TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std
       after[j] = state.values[analysed_->unknowns[j].index()];
       slopes[j] = state.slopes[analysed_->unknowns[j].index()];
     }
-    path_->check(t, old, after, slopes, impulses_->jumps(), impulses, data_, outcome);
+    path_->check(t, old, after, slopes, jumps, impulses, data_, outcome);
   }
   for (std::size_t j = 0; j < n; ++j)
     if (impulses[j] != 0.0 && outcome.fraction > 0.0)
@@ -272,7 +279,7 @@ TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std
   if (outcome.ends_at_once()) {
     state = before;
     for (std::size_t j = 0; j < n; ++j)
-      state.values[analysed_->unknowns[j].index()] += outcome.fraction * impulses_->jumps()[j];
+      state.values[analysed_->unknowns[j].index()] += outcome.fraction * jumps[j];
   }
   return outcome;
 }
