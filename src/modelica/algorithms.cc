@@ -43,12 +43,14 @@ void for_each_number(const Value& declared, const Value& before, const Value& af
 }  // namespace
 
 void Flattener::flatten_algorithm(const std::vector<Statement>& statements, const Scope& scope,
-                                  bool initial) {
+                                  EquationSink& sink) {
   if (statements.empty()) return;
+  const bool initial = sink.initial;
   std::vector<const ComponentReference*> targets;
   collect_targets(statements, targets);
   Frame frame;
   frame.scope = {scope.instance, scope.lexical, &frame.locals};
+  frame.active = sink.active;
   std::vector<Value> declared;
   std::vector<std::string> names;
   // A variable starts with the value it had: pre(x), or for continuous ones the start value, which
@@ -91,7 +93,8 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
               throw Error(fmt::format("'{}' is assigned in more than one algorithm or when",
                                       to_string(symbol)),
                           place.location());
-            flat_.discrete_equations.push_back({symbol, now, place.location()});
+            flat_.discrete_equations.push_back(
+                {symbol, select(sink.active, now, pre_slot(symbol)), place.location()});
             return;
           }
           if (!symbol.is_variable())
@@ -105,7 +108,7 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
                           to_string(symbol)),
               symbol == now);
           e.where = place.location();
-          (initial ? flat_.initial_equations : flat_.equations).emplace_back(std::move(e));
+          sink.items->emplace_back(std::move(e));
         });
 }
 

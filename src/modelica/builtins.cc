@@ -215,6 +215,8 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
                                   -whole(-quotient));
     return Value::array(type, {}, {name == "div" ? cut : x - cut * y});
   }
+  if (name == "activeState") return active_state(e, scope, place);
+  if (name == "timeInState") return time_in_state(scope, place);
   if (name == "cardinality") {
     need_count(e, name, 1, 1, place);
     const auto* r = e.arguments[0]->as<ComponentReference>();

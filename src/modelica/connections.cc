@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"
@@ -146,42 +147,93 @@ int Flattener::connection_root(int node) {
   return root;
 }
 
+Value Flattener::connection_symbol(const ConnectionNode& node) {
+  const Value& all = value_of(*node.leaf);
+  Value one = Value::array(all.type, {}, {all.numbers.at(node.element)});
+  one.definition = all.definition;
+  return one;
+}
+
 void Flattener::add_connection_equations() {
   std::map<int, std::vector<std::size_t>> sets;
   for (std::size_t n = 0; n < connection_nodes_.size(); ++n)
     sets[connection_root(static_cast<int>(n))].push_back(n);
-  EquationSink sink;
-  sink.items = &flat_.equations;
-  sink.discrete = &discrete_candidates_;
-  const auto symbol = [&](const ConnectionNode& node) {
-    const Value& all = value_of(*node.leaf);
-    Value one = Value::array(all.type, {}, {all.numbers.at(node.element)});
-    one.definition = all.definition;
-    return one;
-  };
-  const auto name = [&](const ConnectionNode& node) {
-    return node.leaf->path + subscript_text(*node.leaf->dimensions, node.element);
-  };
   for (const auto& [root, members] : sets) {
-    const ConnectionNode& first = connection_nodes_[members.front()];
-    if (first.leaf->connection == Connection::kFlow) {
-      Expr sum = 0.0;
-      std::string label = "connection:";
-      for (const std::size_t m : members) {
-        const ConnectionNode& node = connection_nodes_[m];
-        const Expr flow = symbol(node).number();
-        sum = node.outside ? sum - flow : sum + flow;
-        if (label.size() < 100) label += (node.outside ? " - " : " + ") + name(node);
-      }
-      Equation e(label + " = 0", sum == 0.0);
-      e.where = first.place.location();
-      flat_.equations.emplace_back(std::move(e));
-      continue;
+    if (connection_nodes_[members.front()].leaf->connection == Connection::kFlow) {
+      add_flows(members);
+    } else {
+      add_potentials(members);
     }
-    for (std::size_t k = 1; k < members.size(); ++k) {
-      const ConnectionNode& node = connection_nodes_[members[k]];
-      add_equality(symbol(node), symbol(first),
-                   fmt::format("connection: {} = {}", name(node), name(first)), node.place, sink);
+  }
+}
+
+namespace {
+
+template <class Node>
+std::string name_of(const Node& node) {
+  return node.leaf->path + subscript_text(*node.leaf->dimensions, node.element);
+}
+
+}  // namespace
+
+// The flows of active members sum to zero; those of inactive states are not counted.
+void Flattener::add_flows(const std::vector<std::size_t>& members) {
+  Expr sum = 0.0;
+  Expr any = 0.0;
+  std::string label = "connection:";
+  const Expr first_active = activity(*connection_nodes_[members.front()].leaf);
+  bool alike = true;
+  for (const std::size_t m : members)
+    alike = alike && activity(*connection_nodes_[m].leaf).same_as(first_active);
+  for (const std::size_t m : members) {
+    const ConnectionNode& node = connection_nodes_[m];
+    const Expr active = activity(*node.leaf);
+    any = any || active;
+    const Expr symbol = connection_symbol(node).number();
+    const Expr flow = alike ? symbol : select(active, symbol, 0.0);
+    sum = node.outside ? sum - flow : sum + flow;
+    if (label.size() < 100) label += (node.outside ? " - " : " + ") + name_of(node);
+  }
+  const Place& place = connection_nodes_[members.front()].place;
+  Equation e(label + " = 0", sum == 0.0);
+  e.where = place.location();
+  std::vector<EquationItem> items;
+  items.emplace_back(std::move(e));
+  add_items(any, std::move(items), flat_.equations, place);
+}
+
+// Each member equals the first one that is active; what is always active comes first.
+void Flattener::add_potentials(const std::vector<std::size_t>& unsorted) {
+  std::vector<std::size_t> members = unsorted;
+  if (!states_.empty())
+    std::stable_partition(members.begin(), members.end(), [&](std::size_t m) {
+      return activity(*connection_nodes_[m].leaf).is_number();
+    });
+  for (std::size_t k = 1; k < members.size(); ++k) {
+    const ConnectionNode& node = connection_nodes_[members[k]];
+    const Expr active = activity(*node.leaf);
+    Expr none_before = 1.0;
+    for (std::size_t j = 0; j < k; ++j) {
+      const ConnectionNode& other = connection_nodes_[members[j]];
+      const Expr other_active = activity(*other.leaf);
+      const bool together = other_active.same_as(active);
+      const Expr both = none_before && active && (together ? Expr(1.0) : other_active);
+      none_before = none_before && !other_active;
+      std::vector<EquationItem> items;
+      std::vector<DiscreteCandidate> discrete;
+      EquationSink sink;
+      sink.items = &items;
+      sink.discrete = both.is_number() ? &discrete_candidates_ : &discrete;
+      add_equality(connection_symbol(node), connection_symbol(other),
+                   fmt::format("connection: {} = {}", name_of(node), name_of(other)), node.place,
+                   sink);
+      add_items(both, std::move(items), flat_.equations, node.place);
+      if (!discrete.empty()) {
+        EquationSink outer;
+        outer.discrete = &discrete_candidates_;
+        join_discrete({both}, {discrete, {}}, node.place, outer);
+      }
+      if (other_active.is_number() || together) break;
     }
   }
 }
@@ -198,7 +250,9 @@ void Flattener::add_unconnected_flows(Instance& instance, bool in_connector) {
                              subscript_text(*instance.dimensions, i)),
                  symbols.numbers[i] == 0.0);
       e.where = instance.component->place.location();
-      flat_.equations.emplace_back(std::move(e));
+      std::vector<EquationItem> items;
+      items.emplace_back(std::move(e));
+      add_items(activity(instance), std::move(items), flat_.equations, instance.component->place);
     }
     return;
   }

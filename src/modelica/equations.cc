@@ -43,11 +43,17 @@ void Flattener::for_each_class_instance(Instance& instance,
 }
 
 void Flattener::flatten_equations(Instance& instance) {
+  const Expr active = activity(instance);
+  std::vector<EquationItem> items;
+  std::vector<EquationItem> initial_items;
+  std::vector<DiscreteCandidate> discrete;
   EquationSink sink;
-  sink.items = &flat_.equations;
-  sink.discrete = &discrete_candidates_;
+  sink.items = &items;
+  sink.discrete = active.is_number() ? &discrete_candidates_ : &discrete;
+  sink.active = active;
   EquationSink initial;
-  initial.items = &flat_.initial_equations;
+  initial.items = &initial_items;
+  initial.active = active;
   std::vector<DiscreteCandidate> initial_discrete;
   initial.discrete = &initial_discrete;
   initial.initial = true;
@@ -57,11 +63,20 @@ void Flattener::flatten_equations(Instance& instance) {
     const ClassDefinition& definition = *base.definition;
     const Scope scope{&instance, &definition, nullptr};
     translate(definition.equations, scope, sink);
-    for (const auto& section : definition.algorithms) flatten_algorithm(section, scope, false);
+    for (const auto& section : definition.algorithms) flatten_algorithm(section, scope, sink);
     translate(definition.initial_equations, scope, initial);
     for (const auto& section : definition.initial_algorithms)
-      flatten_algorithm(section, scope, true);
+      flatten_algorithm(section, scope, initial);
   }
+  const Place place = instance.component == nullptr ? Place{} : instance.component->place;
+  if (!active.is_number()) {
+    note_state_equations(instance, items, initial_items);
+    EquationSink outer;
+    outer.discrete = &discrete_candidates_;
+    join_discrete({active}, {discrete, {}}, place, outer);
+  }
+  add_items(active, std::move(items), flat_.equations, place);
+  add_items(active, std::move(initial_items), flat_.initial_equations, place);
   for (const DiscreteCandidate& c : initial_discrete) {
     const auto known = [&](const Expr& e) {
       if (is_discrete_symbol(e)) return true;
@@ -221,7 +236,7 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
     const bool no_variable = !varies_continuously(l) && !varies_continuously(r);
     if (type != BasicType::kReal ||
         (no_variable && (is_discrete_symbol(l) || is_discrete_symbol(r)))) {
-      if (type != BasicType::kReal && fixed_number(l) && fixed_number(r)) {
+      if (!is_discrete_symbol(l) && !is_discrete_symbol(r) && fixed_number(l) && fixed_number(r)) {
         if (*fixed_number(l) != *fixed_number(r))
           throw Error(fmt::format("the equation {} never holds", name), place.location());
         continue;

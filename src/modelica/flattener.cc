@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "modelica/machine.h"
 #include "modelica/parser.h"
 #include "modelica/tables.h"
 
@@ -42,8 +43,13 @@ void Flattener::run(const ClassDefinition& model, const Modification* overrides)
         declare_all(*c);
   };
   for_each_class_instance(*root_, parameters);
+  for_each_class_instance(*root_, [&](Instance& i) { find_known_discretes(i); });
   variables_allowed_ = true;
+  read_experiment(model);
   declare_all(*root_);
+  for_each_class_instance(*root_, [&](Instance& i) { collect_machines(i); });
+  if (!machines_.empty())
+    for (const Variable& v : flat_.system.variables()) variables_by_name_[v.name] = v.symbol;
   EquationSink none;
   only_connections_ = true;
   for_each_class_instance(*root_, [&](Instance& i) {
@@ -54,8 +60,51 @@ void Flattener::run(const ClassDefinition& model, const Modification* overrides)
   for_each_class_instance(*root_, [&](Instance& i) { flatten_equations(i); });
   add_connection_equations();
   add_unconnected_flows(*root_, false);
+  add_machine_equations();
   assign_discrete();
-  read_experiment(model);
+}
+
+namespace {
+
+// Calls whose value is no matter of parameters, or that leave something behind.
+bool mentions_events(const Expression& expression) {
+  if (const auto* call = expression.as<CallExpression>())
+    for (const char* name : {"sample", "initial", "pre", "edge", "change", "terminal",
+                             "cardinality", "activeState", "timeInState"})
+      if (call->function.text() == name) return true;
+  bool any = false;
+  for_each_child(expression, [&](const Expression& child) { any = any || mentions_events(child); });
+  return any;
+}
+
+}  // namespace
+
+// Boolean and Integer variables that an equation ties to parameters (`ideal = p == 1`): they decide
+// if-equations at translation, as parameters do.
+void Flattener::find_known_discretes(Instance& instance) {
+  for (const ClassInfo::Base& base : instance.type.info->bases)
+    for (const EquationClause& equation : base.definition->equations) {
+      const auto* simple = equation.as<SimpleEquation>();
+      const auto* r = simple == nullptr ? nullptr : simple->left->as<ComponentReference>();
+      if (r == nullptr || r->parts.size() != 1 || !r->parts[0].subscripts.empty()) continue;
+      Instance* leaf = find_child(instance, r->parts[0].name);
+      if (leaf == nullptr || !is_active(*leaf)) continue;
+      resolve(*leaf);
+      if (leaf->target != nullptr || !leaf->is_leaf() ||
+          leaf->variability >= Variability::kParameter ||
+          *leaf->type.info->basic == BasicType::kReal || mentions_events(*simple->right))
+        continue;
+      ++no_event_;
+      try {
+        const Value value = evaluate(*simple->right, {&instance, base.definition, nullptr});
+        bool known = value.dimensions == dimensions(*leaf) && is_number_like(value.type);
+        for (const Expr& e : value.numbers) known = known && fixed_number(e).has_value();
+        if (known) known_discretes_.emplace(leaf, value);
+      } catch (const Error&) {
+        // It depends on variables, or it is wrong: then its translation says so.
+      }
+      --no_event_;
+    }
 }
 
 // A name that reached nothing is a mistake, not a modification without effect.

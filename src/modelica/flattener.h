@@ -31,6 +31,8 @@ class Flattener {
   void run(const ClassDefinition& model, const Modification* overrides);
 
  private:
+  struct EquationSink;
+
   // --- class_info.cc: classes with what they inherit
   const ClassInfo& info(const ClassDefinition& definition);
   void add_bases(ClassInfo& target, const ClassDefinition& definition,
@@ -221,7 +223,7 @@ class Flattener {
 
   // --- algorithms.cc
   void flatten_algorithm(const std::vector<Statement>& statements, const Scope& scope,
-                         bool initial);
+                         EquationSink& sink);
 
   // --- equations.cc
   struct DiscreteCandidate {
@@ -281,7 +283,30 @@ class Flattener {
   Expr pre_slot(const Expr& symbol);
   bool is_discrete_symbol(const Expr& symbol) const;
 
+  // --- state_machines.cc
+  struct Machine;
+  void collect_machines(Instance& owner);
+  void declare_machine(Machine& machine);
+  void add_machine_equations();
+  template <class Transition>
+  void add_entry_values(const Machine& machine, const Transition& transition);
+  void note_state_equations(const Instance& instance, const std::vector<EquationItem>& items,
+                            const std::vector<EquationItem>& initial);
+  Expr activity(const Instance& instance);
+  Expr hidden_discrete(const std::string& name, DiscreteOptions options);
+  Value active_state(const CallExpression& call, const Scope& scope, const Place& place);
+  Value time_in_state(const Scope& scope, const Place& place);
+  static void add_items(const Expr& active, std::vector<EquationItem> items,
+                        std::vector<EquationItem>& out, const Place& place);
+
   // --- connections.cc
+  struct ConnectionNode {
+    Instance* leaf = nullptr;
+    std::size_t element = 0;
+    bool outside = false;
+    int parent = -1;
+    Place place;
+  };
   void connect(const ConnectEquation& e, const Scope& scope, const Place& place);
   void connect_instances(const InstancePart& a, const InstancePart& b, const Place& place);
   void connect_leaves(Instance& a, const std::vector<std::size_t>& a_elements, bool a_outside,
@@ -293,7 +318,12 @@ class Flattener {
   int connection_root(int node);
   bool has_connection_node(const Instance& leaf, std::size_t element, bool outside) const;
 
+  void add_potentials(const std::vector<std::size_t>& members);
+  void add_flows(const std::vector<std::size_t>& members);
+  Value connection_symbol(const ConnectionNode& node);
+
   // --- flattener.cc
+  void find_known_discretes(Instance& instance);
   void make_builtins();
   void check_overrides(const Modification* overrides);
   void read_experiment(const ClassDefinition& model);
@@ -324,17 +354,22 @@ class Flattener {
   std::vector<std::size_t> end_values_;  // of `end` inside subscripts
   std::unordered_map<std::shared_ptr<const ExternalObject>, std::unique_ptr<TableData>> tables_;
 
-  struct ConnectionNode {
-    Instance* leaf = nullptr;
-    std::size_t element = 0;
-    bool outside = false;
-    int parent = -1;
-    Place place;
-  };
   std::vector<ConnectionNode> connection_nodes_;
   std::unordered_map<const Instance*, std::vector<int>> connection_index_;  // element, side
   std::unordered_set<const Argument*> overrides_;
   std::unordered_map<const Node*, Expr> edges_;
+  std::unordered_map<const Instance*, Value> known_discretes_;  // they depend on parameters only
+
+  struct State {
+    Machine* machine = nullptr;
+    std::size_t number = 0;
+  };
+  std::vector<std::unique_ptr<Machine>> machines_;
+  std::unordered_map<const Instance*, State> states_;
+  const Machine* machine_in_use_ = nullptr;
+  std::unordered_map<const Instance*, std::vector<Expr>> differential_;  // of a state: under der()
+  std::unordered_map<const Instance*, std::vector<std::pair<Expr, Expr>>> entry_equations_;
+  std::unordered_map<std::string, Expr> variables_by_name_;
   std::unordered_map<const Instance*, int> cardinality_;
 };
 

@@ -313,7 +313,7 @@ Flattener::Flow Flattener::execute_when(const WhenStatement& s, Frame& frame, co
   Expr none_before = 1.0;
   const Expr outer = frame.active;
   for (const auto& branch : s.branches) {
-    const Expr fires = none_before && when_condition(*branch.condition, frame.scope);
+    const Expr fires = outer && none_before && when_condition(*branch.condition, frame.scope);
     none_before = none_before && !fires;
     Frame::Snapshot before = frame.snapshot();
     frame.active = fires;

@@ -278,6 +278,9 @@ void Flattener::declare_variable(Instance& leaf) {
       discrete_numbers_[symbol.node()] = flat_.discretes.size() - 1;
       pre_slots_[symbol.node()] = flat_.discretes.back().pre;
       value.numbers.push_back(symbol);
+      const auto known = known_discretes_.find(&leaf);
+      if (known != known_discretes_.end())
+        fixed_numbers_[symbol.node()] = *fixed_number(known->second.numbers[k]);
       continue;
     }
     const double nominal = std::abs(number_attribute(leaf, "nominal", k).value_or(1.0));
