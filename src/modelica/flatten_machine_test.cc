@@ -40,7 +40,9 @@ TEST(StateMachine, NamesTheModeAfterTheActiveState) {
   const FlatModel m = flatten_text(kBall);
   for (const DiscreteVariable& d : m.discretes) {
     EXPECT_EQ(d.names_mode, d.name == "activeState");
-    if (d.names_mode) EXPECT_THAT(d.literals, testing::ElementsAre("falling", "rising"));
+    if (d.names_mode) {
+      EXPECT_THAT(d.literals, testing::ElementsAre("falling", "rising"));
+    }
   }
 }
 
@@ -52,8 +54,9 @@ TEST(StateMachine, CarriesValuesOfTheSameNameUnlessReinitSetsThem) {
   EXPECT_THAT(texts, Contains("rising.h := falling.h"));
   EXPECT_THAT(texts, Contains("rising.v := -0.5*falling.v"));
   for (const Reinit& r : m.reinits)
-    if (to_string(r.value) == "falling.v")
+    if (to_string(r.value) == "falling.v") {
       EXPECT_THAT(to_string(r.condition), HasSubstr("not (activeState(rising)"));
+    }
   // The transition to itself has no other state to take values from: the start value counts.
   EXPECT_THAT(texts, Contains("rising.h := 1"));
 }
@@ -61,9 +64,10 @@ TEST(StateMachine, CarriesValuesOfTheSameNameUnlessReinitSetsThem) {
 TEST(StateMachine, TakesTheLowestPriorityNumberFirst) {
   const FlatModel m = flatten_text(kBall);
   for (const DiscreteEquation& e : m.discrete_equations)
-    if (to_string(e.target) == "$next activeState")
+    if (to_string(e.target) == "$next activeState") {
       EXPECT_THAT(to_string(e.value),
                   HasSubstr("if timeInState() > 1 then 2 else if rising.v < 0 then 1"));
+    }
 }
 
 TEST(StateMachine, RemovesConnectionsOfInactiveStates) {
