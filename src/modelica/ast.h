@@ -54,7 +54,7 @@ struct Modification {
 };
 
 // constrainedby type(modification)
-struct Constraint {
+struct ConstrainingClause {
   Name type;
   ModificationPtr modification;  // null: none
   Comment comment;
@@ -75,7 +75,7 @@ struct Component {
   std::vector<ExpressionPtr> dimensions;
   ModificationPtr modification;  // null: none
   ExpressionPtr condition;       // null: unconditional
-  std::optional<Constraint> constraint;
+  std::optional<ConstrainingClause> constraint;
   Comment comment;
 
   Visibility visibility = Visibility::kPublic;
@@ -172,7 +172,7 @@ struct ClassDefinition {
   bool outer = false;
   bool replaceable = false;
   bool redeclare = false;
-  std::optional<Constraint> constraint;
+  std::optional<ConstrainingClause> constraint;
 
   // kShort and kDerivative: the type on the right
   Name base;

@@ -85,7 +85,7 @@ void Parser::component_clause(ClassDefinition& c, const Prefixes& given, Visibil
     c.components.push_back(std::move(component));
   } while (accept(TokenKind::kComma));
   if (at(TokenKind::kConstrainedby)) {
-    const std::optional<Constraint> shared_constraint = constraint();
+    const std::optional<ConstrainingClause> shared_constraint = constraint();
     for (std::size_t i = first; i < c.components.size(); ++i) {
       c.components[i].constraint = shared_constraint;
     }
@@ -102,9 +102,9 @@ void Parser::declaration(Component& component) {
   component.modification = modification();
 }
 
-std::optional<Constraint> Parser::constraint() {
+std::optional<ConstrainingClause> Parser::constraint() {
   take();
-  Constraint result;
+  ConstrainingClause result;
   result.type = name();
   if (at(TokenKind::kLeftParenthesis)) result.modification = class_modification();
   result.comment = comment();

@@ -180,7 +180,7 @@ class Parser {
   void type_of(Component& component);
   void component_clause(ClassDefinition& c, const Prefixes& given, Visibility visibility);
   void declaration(Component& component);
-  std::optional<Constraint> constraint();
+  std::optional<ConstrainingClause> constraint();
   ModificationPtr class_modification();
   ModificationPtr modification();
   Argument argument();
