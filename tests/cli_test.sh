@@ -98,8 +98,8 @@ run 2 simulate slider_crank --formulation position --method bdf; has err "radau"
 
 # Wrong input: status 2, nothing written, a way out in the message
 run 2 simulate bal; has err "did you mean 'ball'"; has err "rectifier"
-run 2 simulate thing.mo; has err "reading Modelica is not supported yet"
-run 2 simulate thing.mo:Class; has err "reading Modelica is not supported yet"
+run 2 simulate thing.mo; has err "cannot read 'thing.mo'"
+run 2 simulate thing.mo:Class; has err "cannot read 'thing.mo'"
 run 2 simulate ball --set gg=1; has err "gg"; has err "did you mean 'g'"
 run 2 simulate ball --set g=abc; has err "'abc' is not a number"
 run 2 simulate ball --set g=1x; has err "not a number"
