@@ -231,6 +231,18 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
   return analysed;
 }
 
+FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, double t,
+                     const SystemState& state) {
+  FormPoint point{.t = t, .x = {}, .dx = {}, .parameters = {}, .held = {}};
+  for (const VariableId v : mode.unknowns) {
+    point.x.push_back(state.values[v.index()]);
+    point.dx.push_back(state.slopes[v.index()]);
+  }
+  for (const Parameter& p : system.parameters()) point.parameters.push_back(p.value);
+  for (const Expr& h : mode.written.held) point.held.push_back(state.value_of(h));
+  return point;
+}
+
 std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
                                                 const AnalysedMode& reduced,
                                                 Formulation formulation, double baumgarte, double t,
@@ -249,13 +261,7 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
   analysed->mechanics = reduced.mechanics;
   const Offsets offsets =
       find_offsets(signature_of(analysed->written.residuals, analysed->unknowns));
-  FormPoint point{.t = t, .x = {}, .dx = {}, .parameters = {}, .held = {}};
-  for (const VariableId v : analysed->unknowns) {
-    point.x.push_back(near.values[v.index()]);
-    point.dx.push_back(near.slopes[v.index()]);
-  }
-  for (const Parameter& p : system.parameters()) point.parameters.push_back(p.value);
-  for (const Expr& h : analysed->written.held) point.held.push_back(near.value_of(h));
+  const FormPoint point = form_point(system, *analysed, t, near);
   auto form = std::make_unique<FormulatedMode>(
       formulate(system.graph(), analysed->written, analysed->unknowns, offsets, analysed->mechanics,
                 formulation, baumgarte, point));

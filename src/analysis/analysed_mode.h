@@ -81,6 +81,10 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
                                                 Formulation formulation, double baumgarte, double t,
                                                 const SystemState& near, std::string& objection);
 
+// Numbers of a state in the order of the mode's definition.
+FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, double t,
+                     const SystemState& state);
+
 // Analyses a mode by the ranks of its derivative array near a guess and compiles the projected
 // form. Throws Error naming contradictory equations, or unknowns that nothing determines.
 std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& system, ModeId id,

@@ -4,10 +4,10 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "expr/differentiate.h"
-#include "expr/tape.h"
 
 // Letters as in HM Appendix A.3: p positions, v velocities, lambda and eta multipliers, g
 // constraints, G = dg/dp.
@@ -296,38 +296,46 @@ void FormBuilder::add_accelerations() {
   for (std::size_t i = 0; i < residuals.size(); ++i) add_row(residuals[i], names[i]);
 }
 
-// Columns of the Jacobian of `residuals` that carry its rank best at the point: one for each row.
-std::vector<std::size_t> dependent_among(const DaeDefinition& mode,
-                                         const std::vector<Expr>& residuals,
-                                         const std::vector<Expr>& symbols,
-                                         const std::vector<double>& nominal,
-                                         const FormPoint& point) {
-  if (residuals.empty()) return {};
-  const std::vector<JacobianEntry> entries = jacobian(residuals, symbols);
-  std::vector<Expr> values;
-  for (const JacobianEntry& e : entries) values.push_back(e.value);
-  const Tape tape(values, mode.inputs());
-  Tape::Workspace registers = tape.make_workspace();
-  std::vector<double> numbers(values.size());
+// The Jacobian of a choice at a point, rows scaled to size one.
+Eigen::MatrixXd jacobian_at(const DependentChoice& choice, const FormPoint& point) {
+  Tape::Workspace registers = choice.entries.make_workspace();
+  std::vector<double> numbers(choice.places.size());
   const double* inputs[] = {&point.t, point.x.data(), point.dx.data(), point.parameters.data(),
                             point.held.data()};
-  tape.evaluate(inputs, registers, numbers.data());
-  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(residuals.size()),
-                                                 static_cast<Eigen::Index>(symbols.size()));
-  for (std::size_t e = 0; e < entries.size(); ++e)
-    matrix(static_cast<Eigen::Index>(entries[e].row),
-           static_cast<Eigen::Index>(entries[e].column)) = numbers[e] * nominal[entries[e].column];
+  choice.entries.evaluate(inputs, registers, numbers.data());
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(choice.rows),
+                                                 static_cast<Eigen::Index>(choice.nominal.size()));
+  for (std::size_t e = 0; e < numbers.size(); ++e)
+    matrix(static_cast<Eigen::Index>(choice.places[e].first),
+           static_cast<Eigen::Index>(choice.places[e].second)) =
+        numbers[e] * choice.nominal[choice.places[e].second];
   if (!matrix.allFinite()) matrix.setZero();
   for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
     const double size = matrix.row(i).cwiseAbs().maxCoeff();
     if (size > 0.0) matrix.row(i) /= size;
   }
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(matrix);
-  std::vector<std::size_t> columns;
-  for (Eigen::Index k = 0; k < std::min(matrix.rows(), matrix.cols()); ++k)
-    columns.push_back(static_cast<std::size_t>(qr.colsPermutation().indices()(k)));
-  std::sort(columns.begin(), columns.end());
-  return columns;
+  return matrix;
+}
+
+// One candidate for each residual, so that their columns carry the rank best at the point.
+DependentChoice choose_dependent(const DaeDefinition& mode, const std::vector<Expr>& residuals,
+                                 const std::vector<Expr>& candidates, std::vector<double> nominal,
+                                 const FormPoint& point) {
+  DependentChoice choice;
+  choice.rows = residuals.size();
+  choice.nominal = std::move(nominal);
+  std::vector<Expr> values;
+  for (const JacobianEntry& e : jacobian(residuals, candidates)) {
+    choice.places.emplace_back(e.row, e.column);
+    values.push_back(e.value);
+  }
+  choice.entries = Tape(values, mode.inputs());
+  if (residuals.empty()) return choice;
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(jacobian_at(choice, point));
+  for (Eigen::Index k = 0; k < std::min(qr.rows(), qr.cols()); ++k)
+    choice.chosen.push_back(static_cast<std::size_t>(qr.colsPermutation().indices()(k)));
+  std::sort(choice.chosen.begin(), choice.chosen.end());
+  return choice;
 }
 
 // The minimal extension (HM A.3.5): as many derivatives as there are constraints become unknowns.
@@ -350,9 +358,9 @@ void extend_minimally(FormBuilder& builder, FormulatedMode& form, const DaeDefin
       symbols.push_back(def.unknowns[k]);
       nominal.push_back(def.nominal[k]);
     }
+    form.choices.push_back(choose_dependent(mode, residuals, symbols, nominal, point));
     std::vector<std::size_t> chosen;
-    for (const std::size_t k : dependent_among(mode, residuals, symbols, nominal, point))
-      chosen.push_back(candidates[k]);
+    for (const std::size_t k : form.choices.back().chosen) chosen.push_back(candidates[k]);
     return chosen;
   };
   std::vector<std::size_t> positions, velocities;
@@ -474,6 +482,23 @@ FormulatedMode formulate(Graph& graph, const DaeDefinition& mode,
   }
   form.definition = std::move(builder.definition());
   return form;
+}
+
+bool is_stale(const FormulatedMode& form, const FormPoint& point) {
+  constexpr double kWorse = 0.1;
+  const auto last_pivot = [](const Eigen::MatrixXd& matrix) {
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(matrix);
+    return std::abs(qr.matrixQR()(matrix.rows() - 1, matrix.rows() - 1));
+  };
+  for (const DependentChoice& choice : form.choices) {
+    if (choice.chosen.empty()) continue;
+    const Eigen::MatrixXd all = jacobian_at(choice, point);
+    Eigen::MatrixXd own(all.rows(), all.rows());
+    for (Eigen::Index k = 0; k < own.cols(); ++k)
+      own.col(k) = all.col(static_cast<Eigen::Index>(choice.chosen[static_cast<std::size_t>(k)]));
+    if (last_pivot(own) < kWorse * last_pivot(all)) return true;
+  }
+  return false;
 }
 
 }  // namespace saltus

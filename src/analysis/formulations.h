@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/structure.h"
 #include "expr/graph.h"
+#include "expr/tape.h"
 #include "model/dae.h"
 
 namespace saltus {
@@ -68,6 +70,16 @@ struct FormPoint {
   std::vector<double> x, dx, parameters, held;  // in the order of the mode's definition
 };
 
+// The unknowns of the minimal extension whose derivatives became unknowns of their own, chosen from
+// the Jacobian of the constraints by candidate unknowns.
+struct DependentChoice {
+  std::size_t rows = 0;
+  std::vector<double> nominal;                              // of the candidates
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // of the nonzeros
+  Tape entries;                                             // inputs as in the mode's definition
+  std::vector<std::size_t> chosen;                          // candidates, as many as rows
+};
+
 struct FormulatedMode {
   Formulation formulation = Formulation::kReduced;
   DaeDefinition definition;
@@ -75,6 +87,7 @@ struct FormulatedMode {
   std::vector<Expr> replaced, replacements;
   // Square and of index 1: derivatives and multipliers follow from positions and velocities.
   bool strangeness_free = false;
+  std::vector<DependentChoice> choices;  // on position and velocity level; minimal extension only
 
   Expr rewrite(const Expr& a) const;
 };
@@ -86,5 +99,8 @@ FormulatedMode formulate(Graph& graph, const DaeDefinition& mode,
                          const std::vector<VariableId>& unknowns, const Offsets& offsets,
                          const MechanicalStructure& structure, Formulation formulation,
                          double baumgarte, const FormPoint& point);
+
+// Whether other unknowns would now serve ten times better: the form is about to become singular.
+bool is_stale(const FormulatedMode& form, const FormPoint& point);
 
 }  // namespace saltus

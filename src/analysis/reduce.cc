@@ -192,6 +192,7 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
     if (offsets.c[i] == 0) continue;
     equation_index[i] = form.equation_stages.size();
     form.equation_stages.push_back(offsets.c[i]);
+    form.stage_equations.push_back(i);
   }
   form.unknown_orders = offsets.d;
   std::vector<Expr> values;
@@ -217,6 +218,12 @@ std::vector<std::size_t> StateSelector::select(DaeData& data, double t, const do
                                                const std::vector<std::size_t>& current) {
   const double* inputs[] = {&t, x, dx, data.parameters.data(), data.held.data()};
   form_.entry_values.evaluate(inputs, registers_, values_.data());
+  chosen_at_ = values_;
+  row_sizes_.assign(form_.equation_stages.size(), 0.0);
+  for (std::size_t e = 0; e < values_.size(); ++e) {
+    double& size = row_sizes_[form_.entries[e].equation];
+    size = std::max(size, std::abs(values_[e]));
+  }
   std::vector<double> favour(form_.candidates.size(), 1.0);
   for (const std::size_t k : current) favour[k] = 1.0 / kLoyalty;
 
@@ -232,6 +239,18 @@ std::vector<std::size_t> StateSelector::select(DaeData& data, double t, const do
     if (!dependent[k]) states.push_back(k);
   if (states.size() != form_.states) return {};
   return states;
+}
+
+bool StateSelector::is_settled(DaeData& data, double t, const double* x, const double* dx) {
+  constexpr double kSmallChange = 0.05;
+  if (chosen_at_.size() != values_.size()) return false;
+  const double* inputs[] = {&t, x, dx, data.parameters.data(), data.held.data()};
+  form_.entry_values.evaluate(inputs, registers_, values_.data());
+  for (std::size_t e = 0; e < values_.size(); ++e) {
+    const double size = row_sizes_[form_.entries[e].equation];
+    if (!(std::abs(values_[e] - chosen_at_[e]) <= kSmallChange * size)) return false;
+  }
+  return true;
 }
 
 // Gaussian elimination on the equations differentiated at least `stage` times; the pivot columns
@@ -280,7 +299,13 @@ bool StateSelector::eliminate_stage(int stage, const std::vector<double>& favour
           column = j;
         }
       }
-      if (column == ReducedForm::npos) return false;
+      if (column == ReducedForm::npos) {
+        dependent_equation_ = form_.stage_equations[i];
+        dependent_unknowns_.clear();
+        for (const ReducedForm::Entry& entry : form_.entries)
+          if (entry.equation == i) dependent_unknowns_.push_back(entry.unknown);
+        return false;
+      }
     }
     done[i] = true;
     pivoted[column] = true;

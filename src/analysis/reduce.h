@@ -40,9 +40,10 @@ struct ReducedForm {
     bool constant = false;
   };
   std::vector<Entry> entries;
-  Tape entry_values;                 // same inputs as the Dae
-  std::vector<int> equation_stages;  // by differentiated equation: c_i
-  std::vector<int> unknown_orders;   // by differentiated unknown: d_j
+  Tape entry_values;                         // same inputs as the Dae
+  std::vector<int> equation_stages;          // by differentiated equation: c_i
+  std::vector<std::size_t> stage_equations;  // and its place in the mode
+  std::vector<int> unknown_orders;           // by differentiated unknown: d_j
   // symbol_candidates[u][k]: candidate of the k-th derivative of unknown u, or npos.
   std::vector<std::vector<std::size_t>> symbol_candidates;
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
@@ -66,6 +67,12 @@ class StateSelector {
   // exists, so that the selection does not flutter.
   std::vector<std::size_t> select(DaeData& data, double t, const double* x, const double* dx,
                                   const std::vector<std::size_t>& current);
+  // Whether the numbers of the last choice have changed so little that it need not be made again.
+  bool is_settled(DaeData& data, double t, const double* x, const double* dx);
+  // After an empty choice: the equation of the mode that depends on others there, and the unknowns
+  // of the mode it contains on the level of highest derivatives.
+  std::size_t dependent_equation() const { return dependent_equation_; }
+  const std::vector<std::size_t>& dependent_unknowns() const { return dependent_unknowns_; }
 
  private:
   bool eliminate_stage(int stage, const std::vector<double>& favour, std::vector<bool>& eligible,
@@ -74,6 +81,10 @@ class StateSelector {
   const ReducedForm& form_;
   Tape::Workspace registers_;
   std::vector<double> values_;
+  std::vector<double> chosen_at_;  // values_ at the last choice
+  std::vector<double> row_sizes_;  // largest of each equation then
+  std::size_t dependent_equation_ = 0;
+  std::vector<std::size_t> dependent_unknowns_;
 };
 
 }  // namespace saltus

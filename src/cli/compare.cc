@@ -26,7 +26,7 @@ constexpr const char* kFooter =
   baumgarte       g'' + 2 a g' + a^2 g = 0 with a = --baumgarte: drift is damped
   ggl             g = 0 and g' = 0, p' = v - G^T eta (Gear, Gupta, Leimkuhler): index 2
   overdetermined  g = g' = g'' = 0 beside the equations of motion, by least squares
-  minimal         the same made square: some derivatives become unknowns, chosen once a mode
+  minimal         the same made square: some derivatives become unknowns of their own
 Constraints on velocity level are treated alike, one level later. Modes without constraints, or of
 another kind, keep their form.
 

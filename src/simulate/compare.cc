@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "expr/differentiate.h"
+#include "simulate/recorder.h"
 
 namespace saltus {
 namespace {
@@ -52,17 +52,6 @@ std::string describe_difference(const std::vector<std::string>& wanted,
                      name(got), name(wanted));
 }
 
-// Variables that occur differentiated in some mode: what a run is about; multipliers are not.
-std::vector<bool> differentiated(const HybridSystem& system) {
-  std::vector<bool> found(system.variables().size(), false);
-  for (const Mode& mode : system.modes())
-    for (const Equation& e : mode.equations)
-      for (const Expr& leaf : leaves_of(e.residual()))
-        if (leaf.is_variable() && leaf.node()->order > 0)
-          found[leaf.node()->variable().index()] = true;
-  return found;
-}
-
 }  // namespace
 
 const char* to_string(Method method) { return method == Method::kBdf ? "bdf" : "radau"; }
@@ -102,7 +91,8 @@ Comparison compare(const HybridSystem& system, const CompareOptions& options) {
   result.model = system.name();
   result.stop_time = reference.time;
   result.modes = sequence_of(reference, switches);
-  const std::vector<bool> counts = differentiated(system);
+  // What a run is about; multipliers are not.
+  const std::vector<VariableId> compared = differentiated_variables(system);
 
   run.measure_constraints = true;
   run.max_seconds = options.max_seconds;
@@ -143,12 +133,14 @@ Comparison compare(const HybridSystem& system, const CompareOptions& options) {
         }
         for (std::size_t k = 0; k < mine.size(); ++k)
           row.switch_error = std::fmax(row.switch_error, std::abs(mine[k].time - switches[k].time));
-        for (std::size_t j = 0; j < counts.size(); ++j) {
-          if (!counts[j]) continue;
-          const Variable& v = system.variables()[j];
-          const double wanted = reference.final.at(v.name);
-          const double error = std::abs(got.final.at(v.name) - wanted);
-          row.final_error = std::fmax(row.final_error, error / (std::abs(wanted) + v.nominal));
+        for (const VariableId id : compared) {
+          const Variable& v = system.variable(id);
+          const auto wanted = reference.final.find(v.name);
+          const auto value = got.final.find(v.name);
+          if (wanted == reference.final.end() || value == got.final.end()) continue;
+          const double error = std::abs(value->second - wanted->second);
+          row.final_error =
+              std::fmax(row.final_error, error / (std::abs(wanted->second) + v.nominal));
         }
         if (!got.warnings.empty()) row.note = got.warnings.front();
       }

@@ -1,6 +1,7 @@
 #include "simulate/mode_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -123,7 +124,7 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states) {
 }
 
 IntegratorCounts ModeRun::counts() const {
-  IntegratorCounts total;
+  IntegratorCounts total = earlier_;
   for (const auto& [states, setup] : setups_) total += setup.integrator->counts();
   return total;
 }
@@ -366,10 +367,16 @@ void ModeRun::restart(double t) {
 }
 
 StepOutcome ModeRun::step(double limit) {
-  if (selector_ != nullptr) reselect();
+  if (selector_ != nullptr && !reselect()) return {StepStatus::kRanksChanged, 0};
   if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
-  return integrator().step(limit);
+  const StepOutcome outcome = integrator().step(limit);
+  if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
+  // Is it the constraints? Small changes of their numbers have not been looked at.
+  const Integrator& at = integrator();
+  const bool dependent =
+      selector_->select(data_, at.time(), at.x().data(), at.dx().data(), states_).empty();
+  return dependent ? StepOutcome{StepStatus::kRanksChanged, 0} : outcome;
 }
 
 bool ModeRun::update_projector(double t, const double* x) {
@@ -377,19 +384,42 @@ bool ModeRun::update_projector(double t, const double* x) {
 }
 
 // Changes the rows that are integrated when others have become clearly better. The solution goes on
-// as it was: one-step methods need nothing else.
-void ModeRun::reselect() {
+// as it was: one-step methods need nothing else. False if the constraints have become dependent.
+bool ModeRun::reselect() {
   const Integrator& old = integrator();
+  if (selector_->is_settled(data_, old.time(), old.x().data(), old.dx().data())) return true;
   std::vector<std::size_t> states =
       selector_->select(data_, old.time(), old.x().data(), old.dx().data(), states_);
-  if (states == states_ || states.size() != states_.size()) return;
+  if (states.size() != states_.size()) return false;
+  if (states == states_) return true;
   std::copy(old.x().begin(), old.x().end(), x_.begin());
   std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
   Setup& next = setup_for(states);
-  if (!next.consistent.solve(data_, old.time(), x_.data(), dx_.data()).ok()) return;
+  if (!next.consistent.solve(data_, old.time(), x_.data(), dx_.data()).ok()) return true;
   next.integrator->restart(old.time(), x_, dx_, old.suggested_step());
   active_ = &next;
   states_ = std::move(states);
+  return true;
+}
+
+std::string ModeRun::describe_rank_change() const {
+  if (selector_ == nullptr)
+    return fmt::format("there are no longer {} differential and {} algebraic equations",
+                       analysed_->values.d, analysed_->values.a);
+  std::vector<std::string> names;
+  for (const std::size_t j : selector_->dependent_unknowns())
+    names.push_back(fmt::format("'{}'", analysed_->written.unknown_names[j]));
+  return fmt::format("{} has become dependent on other constraints or no longer restricts {}",
+                     analysed_->written.equation_names[selector_->dependent_equation()],
+                     fmt::join(names, ", "));
+}
+
+void ModeRun::take_over(ModeRun& former) {
+  step_ = former.integrator().suggested_step();
+  if (former.monitor_ != nullptr) monitor_ = std::move(former.monitor_);
+  earlier_ = former.counts();
+  report_.visits = former.report_.visits;
+  report_.seconds = former.report_.seconds;
 }
 
 void ModeRun::read_point(SystemState& state) {

@@ -58,6 +58,15 @@ class ModeRun {
   // One step of the integrator; before it, the choice of states or the projector is brought up to
   // date.
   StepOutcome step(double limit);
+  // After kRanksChanged: which equation and unknowns are concerned.
+  std::string describe_rank_change() const;
+  // The work of another form of the mode that this one continues.
+  void take_over(ModeRun& former);
+  // The form was made for other numbers and should be made anew.
+  bool form_is_stale(const HybridSystem& system, double t, const SystemState& state) const {
+    return analysed_->formulated != nullptr && !analysed_->formulated->choices.empty() &&
+           is_stale(*analysed_->formulated, form_point(system, *analysed_, t, state));
+  }
 
   // The integrator's present point into the state.
   void read_point(SystemState& state);
@@ -93,7 +102,7 @@ class ModeRun {
     return projection_ != nullptr ? *projection_ : active_->consistent;
   }
   Setup& setup_for(const std::vector<std::size_t>& states);
-  void reselect();
+  bool reselect();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
   bool select_states_if_large(double t);
@@ -131,6 +140,7 @@ class ModeRun {
   bool has_algebraic_ = false;
   bool entered_ = false;  // an integrator has been started
   double step_ = 0.0;
+  IntegratorCounts earlier_;
   ModeReport report_;
 };
 

@@ -19,8 +19,9 @@ void collect(const std::vector<EquationItem>& items, std::vector<Expr>& residual
   }
 }
 
-// Variables whose derivative occurs in some mode, in order of declaration.
-std::vector<VariableId> differentiated(const HybridSystem& system) {
+}  // namespace
+
+std::vector<VariableId> differentiated_variables(const HybridSystem& system) {
   std::vector<bool> found(system.variables().size(), false);
   std::vector<Expr> residuals;
   for (const Mode& mode : system.modes())
@@ -34,14 +35,12 @@ std::vector<VariableId> differentiated(const HybridSystem& system) {
   return ids;
 }
 
-}  // namespace
-
 Recorder::Recorder(const HybridSystem& system, double start, double stop, double interval,
                    ResultSink* sink)
     : system_(system), start_(start), stop_(stop), interval_(interval), sink_(sink) {
   for (const Variable& v : system.variables())
     if (!is_internal(v.name)) add_signal({v.name, v.unit, v.description}, v.symbol);
-  for (const VariableId id : differentiated(system)) {
+  for (const VariableId id : differentiated_variables(system)) {
     const Variable& v = system.variable(id);
     add_signal({"der(" + v.name + ")", v.unit.empty() ? "" : v.unit + "/s", ""}, der(v.symbol));
   }

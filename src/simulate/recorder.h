@@ -48,4 +48,7 @@ class Recorder {
   Trajectory trajectory_;
 };
 
+// Variables whose derivative occurs in some mode, in order of declaration.
+std::vector<VariableId> differentiated_variables(const HybridSystem& system);
+
 }  // namespace saltus

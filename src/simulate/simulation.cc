@@ -258,8 +258,63 @@ bool Simulation::structure_holds() {
 }
 
 StepOutcome Simulation::step() {
+  if (run_->form_is_stale(system_, time_, state_)) renew_form();
   const double limit = std::min(stop_time_, run_->watch().next_time_event());
-  return run_->step(limit);
+  const StepOutcome outcome = run_->step(limit);
+  if (outcome.status == StepStatus::kRanksChanged && continue_by_numbers())
+    return run_->step(limit);
+  return outcome;
+}
+
+// The same formulation of the mode, made for the present point.
+void Simulation::renew_form() {
+  const auto begun = Clock::now();
+  const ModeId id = run_->analysed().id;
+  std::vector<std::string> known;  // what there was to say was said when the mode was entered
+  std::unique_ptr<ModeRun> next =
+      make_mode_run(system_, id, options_, tolerance_, time_, state_, known);
+  const SystemState before = state_;
+  if (next != nullptr && next->make_consistent(time_, state_).ok()) {
+    next->take_over(*run_);
+    next->restart(time_);
+    next->watch().start(time_, next->integrator().x().data(), next->integrator().dx().data());
+    modes_[id.index()] = std::move(next);
+    run_ = modes_[id.index()].get();
+  } else {
+    state_ = before;
+  }
+  analyse_seconds_ += seconds_since(begun);
+}
+
+// The characteristic values have changed inside a mode (HM Algorithm 20, step 1): goes on from here
+// with what numbers find, if that determines a solution. Otherwise `rank_change_` says why not.
+bool Simulation::continue_by_numbers() {
+  rank_change_ = run_->describe_rank_change();
+  const ModeId id = run_->analysed().id;
+  if (!run_->integrated_by_structure() || run_->analysed().unknowns.size() > kLargestByNumbers)
+    return false;
+  std::unique_ptr<ModeRun> former = std::move(modes_[id.index()]);
+  const SystemState before = state_;
+  try {
+    ModeRun& next = analyse_by_numbers(id);
+    if (next.make_consistent(time_, state_).ok()) {
+      next.take_over(*former);
+      next.restart(time_);
+      next.watch().start(time_, next.integrator().x().data(), next.integrator().dx().data());
+      run_ = &next;
+      result_.warnings.push_back(
+          fmt::format("the characteristic values changed {}: {}; the mode "
+                      "is analysed anew from there",
+                      place(), rank_change_));
+      return true;
+    }
+    rank_change_ += "; no consistent point was found there";
+  } catch (const Error& error) {
+    rank_change_ += fmt::format(". {}", error.what());
+  }
+  state_ = before;
+  modes_[id.index()] = std::move(former);
+  return false;
 }
 
 void Simulation::accept_step(const Firing& firing) {
@@ -449,9 +504,7 @@ void Simulation::stop_for(const StepOutcome& outcome) {
       return;
     case StepStatus::kRanksChanged:
       stop(StopReason::kSingular,
-           fmt::format("the characteristic values changed {}: equations have become dependent or "
-                       "independent there",
-                       place()));
+           fmt::format("the characteristic values changed {}: {}", place(), rank_change_));
       return;
     default:
       stop(StopReason::kStepSizeTooSmall,

@@ -52,6 +52,8 @@ class Simulation {
   bool enter(ModeId id, bool at_start = false);
   bool take_over(const SystemState& before);
   bool structure_holds();
+  bool continue_by_numbers();
+  void renew_form();
   ConsistentOutcome make_consistent(bool at_start);
   void report_changed_starts(const std::vector<double>& starts);
   void take_transition(const Firing& firing, bool hop_follows_event);
@@ -109,6 +111,7 @@ class Simulation {
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();
   bool stopped_ = false;
+  std::string rank_change_;  // what the last change of ranks inside a mode was about
   SimulateResult result_;
 };
 
