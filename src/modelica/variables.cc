@@ -10,6 +10,35 @@
 
 namespace saltus {
 
+namespace {
+
+// The part of a modification's value that is meant for one element.
+Value accessed(const Value& whole, const Layer& layer) {
+  const Place& place = layer.value->place;
+  Value part;
+  const Value* from = &whole;
+  for (const Access& access : layer.access) {
+    if (!access.field.empty()) {
+      part = field(*from, access.field, place);
+    } else if (from->dimensions.empty()) {
+      throw Error(fmt::format("'{}' is scalar but modifies the elements of an array; write 'each' "
+                              "to give it to every element",
+                              to_text(*layer.value)),
+                  place.location());
+    } else if (access.index >= from->dimensions[0]) {
+      throw Error(fmt::format("'{}' has only {} elements for an array of components",
+                              to_text(*layer.value), from->dimensions[0]),
+                  place.location());
+    } else {
+      part = element(*from, access.index, 1);
+    }
+    from = &part;
+  }
+  return part;
+}
+
+}  // namespace
+
 const Layer* Flattener::binding_layer(const Instance& leaf) const {
   for (const Layer& layer : leaf.layers) {
     if (layer.value == nullptr) continue;
@@ -23,36 +52,18 @@ const Layer* Flattener::binding_layer(const Instance& leaf) const {
 }
 
 Value Flattener::layer_value(const Layer& layer) {
-  const Place& place = layer.value->place;
-  Value value;
   if (layer.access.empty()) return evaluate(*layer.value, layer.scope);
-  // One modification may serve every element of a large array: evaluate it once.
+  // One modification may serve every element of a large array: evaluate it once, and take the
+  // element out of it without a copy of the whole.
   const std::string key = fmt::format("{}@{}", static_cast<const void*>(layer.value),
                                       static_cast<const void*>(layer.scope.instance));
-  const auto cached = layer_values_.find(key);
+  auto cached = layer_values_.find(key);
   if (cached == layer_values_.end() || layer.scope.locals != nullptr) {
-    value = evaluate(*layer.value, layer.scope);
-    if (layer.scope.locals == nullptr) layer_values_[key] = value;
-  } else {
-    value = cached->second;
+    Value whole = evaluate(*layer.value, layer.scope);
+    if (layer.scope.locals != nullptr) return accessed(whole, layer);
+    cached = layer_values_.insert_or_assign(key, std::move(whole)).first;
   }
-  for (const Access& access : layer.access) {
-    if (!access.field.empty()) {
-      value = field(value, access.field, place);
-    } else if (value.dimensions.empty()) {
-      throw Error(fmt::format("'{}' is scalar but modifies the elements of an array; write 'each' "
-                              "to give it to every element",
-                              to_text(*layer.value)),
-                  place.location());
-    } else if (access.index >= value.dimensions[0]) {
-      throw Error(fmt::format("'{}' has only {} elements for an array of components",
-                              to_text(*layer.value), value.dimensions[0]),
-                  place.location());
-    } else {
-      value = element(value, access.index, 1);
-    }
-  }
-  return value;
+  return accessed(cached->second, layer);
 }
 
 std::optional<Value> Flattener::binding(Instance& leaf) {
