@@ -59,8 +59,7 @@ void Simulation::follow_accumulation() {
   note_changes(system_, run_->analysed(), left_, state_, event);
   classify(event);
   result_.events.push_back(std::move(event));
-  const Firing& outside =
-      run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
+  const Firing& outside = next_firing();
   if (outside.fired()) settle(outside);
 }
 
