@@ -4,10 +4,10 @@
 
 #include "examples/arm/arm.h"
 #include "examples/ball/ball.h"
+#include "examples/billiard/billiard.h"
 #include "examples/capacitors/capacitors.h"
 #include "examples/clutch/clutch.h"
 #include "examples/cylinder/cylinder.h"
-#include "examples/billiard/billiard.h"
 #include "examples/evaporator/evaporator.h"
 #include "examples/four_bar/four_bar.h"
 #include "examples/km16/km16.h"
