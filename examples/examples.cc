@@ -4,11 +4,13 @@
 
 #include "examples/arm/arm.h"
 #include "examples/ball/ball.h"
+#include "examples/billiard/billiard.h"
 #include "examples/capacitors/capacitors.h"
 #include "examples/clutch/clutch.h"
 #include "examples/cylinder/cylinder.h"
 #include "examples/evaporator/evaporator.h"
 #include "examples/four_bar/four_bar.h"
+#include "examples/km16/km16.h"
 #include "examples/km17/km17.h"
 #include "examples/pendulum/pendulum.h"
 #include "examples/rectifier/rectifier.h"
@@ -22,7 +24,7 @@
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 16> all = {{
+  static const std::array<Example, 18> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},
@@ -43,6 +45,9 @@ std::span<const Example> examples() {
       {"clutch", "ideal clutch: momentum is conserved when it closes", make_clutch},
       {"capacitors", "switched capacitors: charge is conserved at every switch", make_capacitors},
       {"cylinder", "hydraulic cylinder with two valves: four modes, a pinnacle", make_cylinder},
+      {"km16", "pendulum whose guard is its own energy (KM 16): the flow lies in the surface",
+       make_km16},
+      {"billiard", "two balls that just touch: a root that is no crossing", make_billiard},
   }};
   return all;
 }

@@ -15,8 +15,8 @@ HybridSystem make_ball() {
   flying.equations = {{"kinematics", der(h) == v}, {"gravity", der(v) == -g}};
   flying.guards = {{.name = "impact", .value = h, .to = "flying", .set = {{v, -e * v}}}};
 
-  // The bounces accumulate at t = 2.5586; the run ends before.
-  ball.experiment = {.stop_time = 2.5, .interval = 0.005};
+  // The bounces accumulate at t = 2.5586; from there on the ball is at rest.
+  ball.experiment = {.stop_time = 3.0, .interval = 0.005};
   return ball;
 }
 

@@ -141,6 +141,12 @@ void add_simulate_command(CLI::App& program, int& status) {
                    "`saltus compare --help` explains them); default reduced")
       ->check(CLI::IsMember(formulations))
       ->option_text("NAME");
+  command
+      ->add_option("--sensitivity", a.options.sensitivities,
+                   "differentiate the end state by this parameter or start value; may be repeated; "
+                   "the derivatives are in the JSON summary")
+      ->allow_extra_args(false)
+      ->option_text("NAME");
   command->add_option("--output", a.to.folder, "directory for the points")->option_text("DIR");
   CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
                             ->delimiter(',')

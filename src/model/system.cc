@@ -156,6 +156,7 @@ void validate(const HybridSystem& system) {
             fmt::format("{}: guard '{}' of mode '{}' is the constant {} and can never switch", name,
                         guard.name, mode.name, guard.value.number()));
       if (!guard.to.empty()) system.find_mode(guard.to);
+      if (!guard.limit.empty()) system.find_mode(guard.limit);
       for (const Assignment& a : guard.set) {
         if (!a.variable.is_variable() || a.variable.node()->order != 0)
           throw Error(fmt::format("{}: guard '{}' of mode '{}' sets {}, which is not a variable",

@@ -91,6 +91,9 @@ struct Guard {
   // Of a flat model: it has no successor, the event iteration decides. At zero after an event it
   // may fire again only once it has left zero on either side.
   bool is_relation = false;
+  // Mode in which the run goes on where switches through this guard accumulate (Zeno); empty: the
+  // guard becomes a constraint, held by a multiplier in the direction of what `set` does.
+  std::string limit{};
 };
 
 struct Mode {

@@ -39,7 +39,9 @@ Json event_json(const Event& event) {
                  {"jumps", changes(event.jumps)},
                  {"impulses", numbers(event.impulses)},
                  {"discrete", changes(event.discrete)},
-                 {"iterations", event.iterations}};
+                 {"iterations", event.iterations},
+                 {"slope", number(event.slope)},
+                 {"condition", number(event.condition)}};
   if (event.fraction) object["fraction"] = number(*event.fraction);
   return object;
 }

@@ -58,6 +58,15 @@ Event begin_event(double time, const Mode& from, const Firing& firing) {
   return event;
 }
 
+void note_motion(const GuardMotion& motion, Event& event) {
+  event.slope = motion.slope;
+  event.condition = motion.condition();
+  // What ends the run is told as such, however flat the guard.
+  const bool ends =
+      std::find(event.tags.begin(), event.tags.end(), "terminate") != event.tags.end();
+  if (motion.is_tangential() && !ends) add_tag(event, "grazing");
+}
+
 void note_changes(const HybridSystem& system, const AnalysedMode& entered, const SystemState& left,
                   const SystemState& right, Event& event, const AnalysedMode* from) {
   const auto was_differential = [&](VariableId id) {

@@ -23,6 +23,9 @@ void note_changes(const HybridSystem& system, const AnalysedMode& entered, const
 // Notes that the projection into the mode entered was cut short by its guards.
 void note_pinnacle(const Mode& entered, const TransferOutcome& transfer, Event& event);
 
+// Slope and condition of the guard behind the event; tags it as grazing if it is tangential.
+void note_motion(const GuardMotion& motion, Event& event);
+
 // Adds the tags that follow from what is noted in the event ("jump", "switch", "discrete"), orders
 // all tags by precedence and makes the first the kind. Other tags are added before.
 void classify(Event& event);

@@ -32,6 +32,9 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   firing_.guards.clear();
   grazings_.clear();
   next_time_event_ = std::numeric_limits<double>::infinity();
+  for (std::size_t g = 0; g < states_.size(); ++g) states_[g].was_held = false;
+  for (const std::size_t g : held_before_) states_[g].was_held = true;
+  held_before_.clear();
   if (states_.empty()) return firing_;
   const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
   mode_.guard_sizes.evaluate(inputs, size_registers_, values_.data());
@@ -51,10 +54,24 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
       if (values_[g] <= state.band()) state.offset = 2.0 * std::max(state.band(), -values_[g]);
       continue;
     }
-    state.armed = values_[g] > state.noise();
+    state.armed = values_[g] > state.threshold();
     if (values_[g] < -state.band()) firing_.guards.push_back(g);
   }
   return firing_;
+}
+
+std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const double* dx) {
+  std::vector<std::size_t> found;
+  if (states_.empty()) return found;
+  const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
+  mode_.guard_sizes.evaluate(inputs, size_registers_, values_.data());
+  const std::vector<double> sizes = values_;
+  evaluate_at(t, x, dx);
+  for (std::size_t g = 0; g < states_.size(); ++g)
+    if (!mode_.is_time_guard[g] && !mode_.mode->guards[g].is_relation &&
+        std::abs(values_[g]) <= kBand * sizes[g])
+      found.push_back(g);
+  return found;
 }
 
 // A time guard is a + b t; it fires where it falls through zero, or at once if it is negative or
@@ -133,7 +150,7 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
 void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   State& state = states_[g];
   const std::span<const double> samples(&samples_[5 * g], 5);
-  state.armed = state.armed || samples.front() > state.noise();
+  state.armed = state.armed || samples.front() > state.threshold();
   const int along_step =
       mode_.guard_degrees[g] < 0 ? -1 : mode_.guard_degrees[g] * integrator.extension_degree();
   if (state.armed && surely_no_root(samples, along_step)) return;
@@ -150,6 +167,7 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   info.degree = along_step;
   info.at_start = samples.front();
   info.at_end = samples.back();
+  if (!state.armed && state.was_held) info.noise = state.threshold();
   const RootReport report = isolator_.isolate(along, info);
   bool armed = state.armed;
   if (!armed) {
@@ -170,7 +188,8 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   for (const Root& root : report.roots) {
     if (root.kind == RootKind::kRising || root.after > 0) armed = armed || root.after > 0;
     if (!armed || root.before < 0) continue;
-    if (root.kind == RootKind::kGrazing) grazings_.push_back({g, t0 + root.s * h});
+    if (root.kind == RootKind::kGrazing)
+      grazings_.push_back({g, t0 + root.s * h, motion(g, integrator, t0 + root.s * h)});
     if (root.kind == RootKind::kFlat && root.after >= 0) continue;
     if (root.after < 0 || (root.kind == RootKind::kFalling && root.s >= 1.0)) {
       if (root.kind != RootKind::kGrazing) {
@@ -180,6 +199,29 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
     }
   }
   state.armed = armed;
+}
+
+GuardMotion GuardWatch::motion(std::size_t guard, const Integrator& integrator, double t) {
+  const double t0 = integrator.previous_time();
+  const double t1 = integrator.time();
+  GuardMotion result;
+  if (t1 > t0) {
+    // Differences that are exact for cubics, to the side where the step lies.
+    const double d = (t - t0 > t1 - t ? -1e-3 : 1e-3) * (t1 - t0);
+    double s[4];
+    for (int k = 0; k < 4; ++k) {
+      evaluate(integrator, t + k * d);
+      s[k] = values_[guard];
+    }
+    result.slope = (-11.0 * s[0] + 18.0 * s[1] - 9.0 * s[2] + 2.0 * s[3]) / (6.0 * d);
+    evaluate(integrator, t0);
+    if (t > t0) result.mean_slope = std::abs(values_[guard]) / (t - t0);
+  }
+  integrator.interpolate(t, mode_.guard_unknowns, x_.data(), dx_.data());
+  const double* inputs[] = {&t, x_.data(), dx_.data(), data_.parameters.data(), data_.held.data()};
+  mode_.guard_sizes.evaluate(inputs, size_registers_, values_.data());
+  result.size = values_[guard];
+  return result;
 }
 
 void GuardWatch::consider(std::size_t guard, double s) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -22,10 +23,22 @@ struct Firing {
   bool fired() const { return !guards.empty(); }
 };
 
+// How a guard moves where it is zero: dS/dt along the solution, and its natural size. Their
+// quotient says by how many seconds the zero moves when all unknowns change by 100 %.
+struct GuardMotion {
+  double slope = 0.0;
+  double mean_slope = 0.0;  // from the start of the step, in magnitude
+  double size = 0.0;
+  double condition() const { return size / std::abs(slope); }
+  // Reaches zero so flat that a small change may make it turn back before.
+  bool is_tangential() const { return std::abs(slope) <= 1e-8 * mean_slope; }
+};
+
 // A guard that touched zero without crossing it.
 struct Grazing {
   std::size_t guard = 0;
   double time = 0.0;
+  GuardMotion motion;
 };
 
 // Watches the guards of one mode. Between start() and the firing nothing is allocated.
@@ -42,6 +55,12 @@ class GuardWatch {
   // Arms the guards at the start of a mode. The result has fired() if the state is outside.
   const Firing& start(double t, const double* x, const double* dx);
 
+  // Guards, other than time guards and relations, that are zero at this point.
+  std::vector<std::size_t> at_zero(double t, const double* x, const double* dx);
+
+  // For the next start(): the mode before kept these guards at zero.
+  void expect_held(const std::vector<std::size_t>& guards) { held_before_ = guards; }
+
   // The next time at which a time guard falls to zero; infinity if none does.
   double next_time_event() const { return next_time_event_; }
 
@@ -51,6 +70,8 @@ class GuardWatch {
 
   // Whether a relation was at zero when the mode started and fired by leaving the band around it.
   bool left_band(std::size_t guard) const { return states_[guard].offset > 0.0; }
+  // At a time within the last step, from its continuous extension.
+  GuardMotion motion(std::size_t guard, const Integrator& integrator, double t);
 
   // Of the last examine(), up to the firing.
   const std::vector<Grazing>& grazings() const { return grazings_; }
@@ -58,11 +79,15 @@ class GuardWatch {
  private:
   struct State {
     bool armed = false;
-    double size = 0.0;  // at the start of the mode
     // Added to the value: a relation that is at zero after an event is located where it leaves the
     // band on the other side; at zero again once it has left on this side.
     double offset = 0.0;
+    bool was_held = false;  // at zero by the mode before, so it leaves zero with zero slope
+    double size = 0.0;      // at the start of the mode
     double noise() const { return kNoise * size; }
+    // Above it a guard has left zero. One that leaves it flat stays near for many steps, in which
+    // the rounding of what it reads adds up.
+    double threshold() const { return was_held ? 100.0 * noise() : noise(); }
     double band() const { return kBand * size; }
   };
 
@@ -76,6 +101,7 @@ class GuardWatch {
   const AnalysedMode& mode_;
   DaeData& data_;
   std::vector<State> states_;
+  std::vector<std::size_t> held_before_;
   RootIsolator isolator_;
   Tape::Workspace registers_, size_registers_;
   std::vector<double> values_, x_, dx_;

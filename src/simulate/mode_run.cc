@@ -429,7 +429,10 @@ void ModeRun::read_point(SystemState& state) {
 
 void ModeRun::read_interpolated(double t, SystemState& state) {
   integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
-  if (has_algebraic_) active_->consistent.solve(data_, t, x_.data(), dx_.data());
+  // The projected equation holds for its own choice of states only; the constraints always do.
+  ConsistentSolver& solver =
+      projector_ != nullptr && projection_ != nullptr ? *projection_ : active_->consistent;
+  if (has_algebraic_) solver.solve(data_, t, x_.data(), dx_.data());
   scatter(t, x_.data(), dx_.data(), state);
 }
 

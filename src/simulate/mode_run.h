@@ -33,6 +33,18 @@ class ModeRun {
   GuardWatch& watch() { return *watch_; }
   ModeReport& report() { return report_; }
   IntegratorCounts counts() const;
+  // What is linearised for sensitivities: the equations in force, the candidate rows among them
+  // (reduced form), and the point made consistent last in the unknowns of the Dae.
+  const Dae& dae() const { return active_->dae; }
+  DaeData& data() { return data_; }
+  const std::vector<std::size_t>& states() const { return states_; }
+  const std::vector<double>& point() const { return x_; }
+  const std::vector<double>& slope() const { return dx_; }
+  const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
+  // A point of the Dae into the state.
+  void write_point(double t, const double* x, const double* dx, SystemState& state) {
+    scatter(t, x, dx, state);
+  }
   // Names for the indices in outcomes.
   const std::string& equation_name(std::size_t equation) const;
   const std::string& unknown_name(std::size_t unknown) const;

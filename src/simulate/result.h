@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,11 @@ struct Event {
   std::map<std::string, std::pair<double, double>> discrete;  // variable: before, after
   int iterations = 1;
   std::optional<double> fraction;  // of its projection that a pinnacle carried out
+  // Of the guard that fired, dS/dt along the solution just before; and by how many seconds the time
+  // of the event moves if all unknowns change by 100 %, to first order (infinite where dS/dt = 0).
+  // NaN where no guard fired.
+  double slope = std::numeric_limits<double>::quiet_NaN();
+  double condition = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct ModeReport {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "analysis/formulations.h"
 #include "model/system.h"
@@ -42,7 +44,10 @@ struct SimulateOptions {
   Formulation formulation = Formulation::kReduced;
   double baumgarte = 10.0;           // 1/s: alpha = beta of that formulation
   bool measure_constraints = false;  // fill SimulateResult::residuals
-  double first_step = 0.0;           // 0: chosen
+  // Parameters and variables (for their start values) with respect to which the end state is
+  // differentiated; see SimulateResult::sensitivities.
+  std::vector<std::string> sensitivities = {};
+  double first_step = 0.0;  // 0: chosen
   double max_step = std::numeric_limits<double>::infinity();
 
   ChatteringAnswer chattering = ChatteringAnswer::kFilippov;

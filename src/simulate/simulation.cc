@@ -35,7 +35,8 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
       tolerance_(options.tolerance.value_or(system.experiment.tolerance)),
       interval_(options.interval.value_or(
           system.experiment.interval.value_or((stop_time_ - start_time_) / kDefaultPoints))),
-      modes_(system.modes().size()) {
+      modes_(system.modes().size()),
+      zeno_(tolerance_) {
   if (system.flat() == nullptr) validate(system);
   for (const Mode& mode : system.modes()) check_structure(system, mode);
   require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
@@ -69,6 +70,11 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   recorder_ = std::make_unique<Recorder>(system_, start_time_, stop_time_, interval_, options.sink);
   time_ = last_event_ = start_time_;
   state_ = start_state(system);
+  if (!options.sensitivities.empty()) {
+    require(system.flat() == nullptr,
+            "sensitivities are not available for models whose events are iterated");
+    tangents_ = std::make_unique<Sensitivities>(system_, options.sensitivities);
+  }
   result_.model = system.name();
   result_.method = options.method == Method::kBdf ? "bdf" : "radau";
   result_.formulation = to_string(options.formulation);
@@ -134,6 +140,7 @@ bool Simulation::enter(ModeId id, bool at_start) {
   run_ = &visit(id);
   const bool first_visit = run_->report().visits++ == 0;
   const SystemState before = state_;
+  const std::vector<bool> set = set_;
   std::string culprit;
   transfer_ = {};
   ConsistentOutcome outcome = make_consistent(at_start);
@@ -174,7 +181,10 @@ bool Simulation::enter(ModeId id, bool at_start) {
   }
   if (at_start) report_changed_starts(before.values);
   if (!at_start && !take_over(before)) return false;
-  if (!transfer_.ends_at_once()) run_->restart(time_);
+  if (transfer_.ends_at_once()) return true;
+  if (stay_within_first_integrals(at_start)) return !stopped_;
+  if (tangents_ != nullptr) differentiate_entry(before, set, at_start);
+  run_->restart(time_);
   return true;
 }
 
@@ -326,6 +336,7 @@ void Simulation::accept_step(const Firing& firing) {
   recorder_->store_step(*run_, state_, firing.fired());
   time_ = run_->integrator().time();
   run_->read_point(state_);
+  if (tangents_ != nullptr) tangents_->step(*run_);
   check_assertions();
   run_->measure_constraints(time_, state_, firing.fired());
   if (options_.progress) options_.progress(time_);
@@ -335,6 +346,8 @@ void Simulation::settle(const Firing& first) {
   if (!first.at_step_start) run_->remember_step();
   if (time_ - last_event_ > 8.0 * kEpsilon * std::abs(time_)) hops_ = 0;
   last_event_ = time_;
+  if (tangents_ != nullptr)
+    tangents_->begin_event(*run_, first.guards.front(), time_, first.at_step_start);
   if (events_ != nullptr) {
     settle_flat(first);
     return;
@@ -362,6 +375,7 @@ void Simulation::settle(const Firing& first) {
     firing = &next_firing();
   }
   chattering_.flag_cycles();
+  if (!stopped_) follow_accumulation();
 }
 
 // What the mode just entered is left by, if it is left at once.
@@ -419,8 +433,11 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   run_->transition_values(chosen, time_, left_, assigned_);
   Event event = begin_event(time_, from.mode(), firing);
   if (chattering_.is_sliding(from.analysed().id)) event.tags.emplace_back("sliding-exit");
+  if (guard.to.empty()) event.tags.emplace_back("terminate");
+  const Integrator& integrator = run_->integrator();
+  if (integrator.time() > integrator.previous_time())
+    note_motion(run_->watch().motion(chosen, integrator, time_), event);
   if (guard.to.empty()) {
-    event.tags.emplace_back("terminate");
     classify(event);
     result_.events.push_back(std::move(event));
     stop(StopReason::kTerminated, fmt::format("guard '{}' ended the run {}", guard.name, place()));
@@ -439,6 +456,7 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     }
     state_.values[id.index()] = assigned_[i];
   }
+  if (tangents_ != nullptr) tangents_->assign(*run_, chosen, guard.set, time_, left_);
   try {
     if (!enter(system_.find_mode(guard.to))) return;
   } catch (const Error& error) {
@@ -448,6 +466,8 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   }
   recorder_->store(time_, run_->analysed().id, state_);
   if (!transfer_.ends_at_once()) run_->measure_constraints(time_, state_, true);
+  note_release(from.analysed().id);
+  zeno_.record(time_, {from.analysed().id, chosen}, event.condition, left_.values, state_.values);
 
   note_changes(system_, run_->analysed(), left_, state_, event, &from.analysed());
   note_pinnacle(run_->mode(), transfer_, event);
@@ -462,6 +482,7 @@ void Simulation::log_grazings() {
     const Guard& guard = run_->mode().guards[grazing.guard];
     Event event = begin_event(grazing.time, run_->mode(),
                               fmt::format("{}: {} touches 0", guard.name, to_string(guard.value)));
+    note_motion(grazing.motion, event);
     event.tags = {"grazing"};
     classify(event);
     result_.events.push_back(std::move(event));
@@ -536,6 +557,11 @@ SimulateResult Simulation::finish() {
   for (std::size_t i = 0; i < state_.values.size(); ++i)
     if (!is_internal(system_.variables()[i].name))
       result_.final[system_.variables()[i].name] = state_.values[i];
+  if (tangents_ != nullptr) {
+    result_.sensitivities = tangents_->results(system_, run_);
+    if (!tangents_->problem().empty())
+      result_.warnings.push_back("no sensitivities: " + tangents_->problem());
+  }
   list_derived_values();
   if (events_ != nullptr) describe_flat_modes();
   Statistics& total = result_.statistics;

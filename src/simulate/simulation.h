@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,9 @@
 #include "simulate/mode_run.h"
 #include "simulate/recorder.h"
 #include "simulate/result.h"
+#include "simulate/sensitivity.h"
 #include "simulate/simulate.h"
+#include "simulate/zeno.h"
 
 namespace saltus {
 
@@ -71,6 +74,11 @@ class Simulation {
   void describe_flat_modes();
   void list_derived_values();
 
+  void follow_accumulation();
+  bool stay_within_first_integrals(bool at_start);
+  void differentiate_entry(const SystemState& before, const std::vector<bool>& set, bool at_start);
+  bool find_limit_mode(const Accumulation& limit, ModeId& mode);
+  void note_release(ModeId from);
   std::string place() const;  // "at t = 1.5 in mode 'flying'"
   double elapsed() const;
 
@@ -110,6 +118,21 @@ class Simulation {
   std::size_t hops_ = 0;  // events at the present instant
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();
+  ZenoWatch zeno_;
+  struct MadeLimit {
+    ModeId from;
+    std::vector<Contact> contacts;
+    bool directions_are_constant = false;
+    ModeId limit;
+  };
+  std::vector<MadeLimit> made_limits_;
+  struct KnownGuards {  // of a mode, as far as they have been at zero when it was entered
+    std::vector<bool> tested;
+    std::vector<bool> is_first_integral;
+    std::map<std::vector<std::size_t>, ModeId> constrained;  // by guards held
+  };
+  std::map<ModeId, KnownGuards> known_guards_;
+  std::unique_ptr<Sensitivities> tangents_;  // null: not asked for
   bool stopped_ = false;
   std::string rank_change_;  // what the last change of ranks inside a mode was about
   SimulateResult result_;

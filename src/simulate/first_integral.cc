@@ -1,0 +1,83 @@
+#include "simulate/first_integral.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "expr/differentiate.h"
+#include "expr/tape.h"
+
+namespace saltus {
+namespace {
+
+constexpr int kPoints = 4;
+constexpr int kAttempts = 12;
+constexpr double kSpread = 0.2;  // of the random points, relative
+constexpr double kZero = 1e-11;  // against the sum of the terms' magnitudes
+
+}  // namespace
+
+bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t guard, double t,
+                       const SystemState& state) {
+  const Expr& value = run.mode().guards[guard].value;
+  const std::vector<VariableId>& unknowns = run.analysed().unknowns;
+  Expr rate = partial(value, system.time());
+  Expr size = abs(rate);
+  bool moves = false;
+  for (const Expr& leaf : leaves_of(value)) {
+    if (!leaf.is_variable()) continue;
+    const auto found = std::find(unknowns.begin(), unknowns.end(), leaf.node()->variable());
+    if (found == unknowns.end()) continue;  // held in this mode
+    if (leaf.node()->order != 0 || !run.analysed().differential[found - unknowns.begin()])
+      return false;
+    const Expr term = partial(value, leaf) * der(leaf);
+    rate += term;
+    size += abs(term);
+    moves = true;
+  }
+  if (!moves) return false;
+
+  const std::vector<Expr> formulas = {rate, size};
+  const Tape tape(formulas, state_inputs(system));
+  Tape::Workspace registers = tape.make_workspace();
+  std::mt19937 random(16);
+  std::uniform_real_distribution<> spread(-kSpread, kSpread);
+  int agreed = 0;
+  for (int attempt = 0; attempt < kAttempts && agreed < kPoints; ++attempt) {
+    SystemState near = state;
+    for (const VariableId id : unknowns) {
+      double& x = near.values[id.index()];
+      x += spread(random) * (std::abs(x) + system.variable(id).nominal);
+    }
+    if (!run.make_consistent(t, near).ok()) continue;
+    const double* inputs[] = {&t, near.values.data(), near.slopes.data(),
+                              run.data().parameters.data(), near.slots.data()};
+    double result[2];
+    tape.evaluate(inputs, registers, result);
+    if (!(std::abs(result[0]) <= kZero * result[1])) return false;
+    if (result[1] > 0.0) ++agreed;
+  }
+  return agreed == kPoints;
+}
+
+Mode constrain(const Mode& mode, const std::vector<std::size_t>& guards) {
+  Mode result = mode;
+  result.guards.clear();
+  std::vector<std::string> names;
+  for (std::size_t g = 0; g < mode.guards.size(); ++g) {
+    const Guard& guard = mode.guards[g];
+    if (std::find(guards.begin(), guards.end(), g) == guards.end()) {
+      result.guards.push_back(guard);
+      continue;
+    }
+    result.equations.emplace_back(guard.name, guard.value == 0.0);
+    names.push_back(guard.name);
+  }
+  result.name = fmt::format("{} within {}", mode.name, fmt::join(names, ", "));
+  return result;
+}
+
+}  // namespace saltus

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+
+#include "model/system.h"
+#include "model/system_state.h"
+#include "simulate/mode_run.h"
+
+namespace saltus {
+
+// Whether a guard of a mode is a first integral (KM 5.1, case 4a): constant along every solution,
+// so that it cannot fire but by rounding. Its derivative is formed by formula and evaluated at
+// random consistent points around the state: an identity holds at all of them, anything else at
+// none. False for guards that read derivatives or algebraic unknowns. Leaves the mode's point at
+// one of those; make it consistent again before it is used.
+bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t guard, double t,
+                       const SystemState& state);
+
+// The mode with these guards as constraints, KM (23): they cannot fire any more.
+Mode constrain(const Mode& mode, const std::vector<std::size_t>& guards);
+
+}  // namespace saltus
