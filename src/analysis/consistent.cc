@@ -43,6 +43,10 @@ ConsistentOutcome ConsistentSolver::solve(DaeData& data, double t, double* x, do
   return attempt({Direction::kUnique, Direction::kLeastChange}, data, t, x, dx);
 }
 
+ConsistentOutcome ConsistentSolver::solve_unique(DaeData& data, double t, double* x, double* dx) {
+  return attempt({Direction::kUnique}, data, t, x, dx);
+}
+
 ConsistentOutcome ConsistentSolver::solve_start(DaeData& data, double t, double* x, double* dx,
                                                 const std::vector<bool>& fixed) {
   fixed_ = fixed;

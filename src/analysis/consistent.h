@@ -37,6 +37,9 @@ class ConsistentSolver {
   // as the equations determine derivatives and algebraic unknowns uniquely.
   ConsistentOutcome solve(DaeData& data, double t, double* x, double* dx);
 
+  // The same without a second attempt where the equations do not determine the rest uniquely.
+  ConsistentOutcome solve_unique(DaeData& data, double t, double* x, double* dx);
+
   // The same for start values: `fixed` ones may not change at all, given ones change as little as
   // possible where they must.
   ConsistentOutcome solve_start(DaeData& data, double t, double* x, double* dx,

@@ -3,6 +3,7 @@
 #include <klu.h>
 
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -16,6 +17,9 @@ namespace {
 // Up to this size the recorded elimination beats KLU (benchmarks/linear_solver), and recording it
 // is cheap enough.
 constexpr int kLargestRecorded = 200;
+// Above this size a recording that had to be made so often is given up for KLU.
+constexpr int kSmallestReconsidered = 40;
+constexpr int kMostRecordings = 4;
 
 // A matrix with a smaller ratio of pivots (rows equilibrated) counts as singular.
 constexpr double kSmallestCondition = 16.0 * std::numeric_limits<double>::epsilon();
@@ -127,6 +131,9 @@ class SparseLu {
 template <class Scalar>
 struct LinearSolver<Scalar>::Impl {
   std::variant<std::monostate, RecordedLu<Scalar>, SparseLu<Scalar>, LeastSquares<Scalar>> chosen;
+  // Kept while the choice may change: where switches keep moving the zeros of the matrix, choosing
+  // pivots again and again costs more than KLU does.
+  std::optional<Pattern> pattern;
 
   template <class Action>
   auto apply(Action&& action) {
@@ -141,6 +148,7 @@ LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Backend backend,
                                    std::vector<double> weights)
     : impl_(std::make_unique<Impl>()) {
   if (backend == Backend::kAutomatic) {
+    if (pattern.rows >= kSmallestReconsidered) impl_->pattern = pattern;
     backend = pattern.rows != pattern.columns    ? Backend::kLeastSquares
               : pattern.rows <= kLargestRecorded ? Backend::kRecorded
                                                  : Backend::kKlu;
@@ -159,6 +167,11 @@ LinearSolver<Scalar>& LinearSolver<Scalar>::operator=(LinearSolver&&) noexcept =
 
 template <class Scalar>
 bool LinearSolver<Scalar>::factor(const Scalar* values) {
+  const auto* recorded = std::get_if<RecordedLu<Scalar>>(&impl_->chosen);
+  if (recorded != nullptr && impl_->pattern && recorded->recordings() >= kMostRecordings) {
+    const Pattern pattern = *impl_->pattern;
+    impl_->chosen.template emplace<SparseLu<Scalar>>(pattern);
+  }
   return impl_->apply([&](auto& lu) { return lu.factor(values); });
 }
 

@@ -52,6 +52,7 @@ template <class Scalar>
 bool RecordedLu<Scalar>::record(const Scalar* values) {
   const int n = n_;
   dependent_column_ = -1;
+  ++recordings_;
   std::vector<Scalar> a(static_cast<std::size_t>(n) * n, Scalar(0.0));
   std::vector<char> present(static_cast<std::size_t>(n) * n, 0);
   std::vector<double> row_scale(n, 0.0);

@@ -25,6 +25,8 @@ class RecordedLu {
 
   int dependent_column() const { return dependent_column_; }
   double pivot_ratio() const;
+  // How often pivots were chosen.
+  int recordings() const { return recordings_; }
 
  private:
   bool record(const Scalar* values);
@@ -33,6 +35,7 @@ class RecordedLu {
   Pattern pattern_;
   int n_;
   bool recorded_ = false;
+  int recordings_ = 0;
   int dependent_column_ = -1;
 
   // Row i of the factors, in pivot order: L entries, then U entries, contiguous in factors_.

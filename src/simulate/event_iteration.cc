@@ -137,6 +137,7 @@ void EventIteration::begin(double t, const SystemState& left) {
   reinit_done_.assign(model_.reinits.size(), false);
   set_.assign(left.values.size(), false);
   impulses_.clear();
+  keeps_at_zero_ = false;
 }
 
 bool EventIteration::relation_value(std::size_t r, double value) const {
@@ -144,7 +145,7 @@ bool EventIteration::relation_value(std::size_t r, double value) const {
   const bool exact = strict ? value > 0.0 : value >= 0.0;
   if (!is_continuous_[r]) return exact;
   if (std::abs(value) > kBand * sizes_[r]) return exact;
-  if (at_zero_[r] != At::kAway) return present(model_.relations[r].slot) != 0.0;
+  if (at_zero_[r] != At::kAway || keeps_at_zero_) return present(model_.relations[r].slot) != 0.0;
   return !strict;
 }
 
@@ -211,15 +212,26 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
   std::vector<std::vector<double>> history;
   out = base;
   for (int round = 0; round < kMostRounds; ++round) {
-    if (std::find(history.begin(), history.end(), slots_) != history.end())
-      return pivot(t, base, out, settled);
+    if (std::find(history.begin(), history.end(), slots_) != history.end()) {
+      if (keeps_at_zero_) return pivot(t, base, out, settled);
+      // "Locked while |tau| <= c" against "tau = c while it slides": what put the torque beyond its
+      // bound must not be undone by the torque being at the bound afterwards.
+      keeps_at_zero_ = true;
+      history.clear();
+    }
     history.push_back(slots_);
     solve(t, base, out, settled.mode);
     take_values(t, out, true);
-    if (slots_ == history.back()) {
-      out.slots = slots_;
-      return true;
-    }
+    if (slots_ != history.back()) continue;
+    if (solved_) return true;
+    // Nothing asks for a change, but the continuous part has no solution here (all diodes conduct
+    // at once). If nothing better is found, entering the mode says what is wrong with it.
+    const std::vector<double> here = slots_;
+    const std::size_t mode = settled.mode;
+    if (pivot(t, base, out, settled)) return true;
+    slots_ = out.slots = here;
+    settled.mode = mode;
+    return true;
   }
   return pivot(t, base, out, settled);
 }
@@ -243,6 +255,7 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         take_values(t, out, false);
         steady = slots_ == before;
       }
+      if (!solved_) violated_.clear();  // the values belong to another configuration
       if (steady && violated_.empty() && solved_) {
         out.slots = slots_;
         return true;
@@ -461,10 +474,34 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
     put(system_.flat()->next_samples[k],
         first + (std::round((t - first) / interval) + 1.0) * interval);
   }
+  take_zero_between();
   Settled settled;
   const SystemState base = state;
   iterate(t, base, state, settled);
   return settled;
+}
+
+// Where w > 0 ends and w < 0 begins at the same instant, zero lies between them: both are false
+// there, and whether w goes on is decided next.
+void EventIteration::take_zero_between() {
+  const auto turned_true = [&](std::size_t r) {
+    return at_zero_[r] == At::kFired && model_.relations[r].strict == Strict::kYes &&
+           present(model_.relations[r].slot) != 0.0;
+  };
+  const auto turned_false = [&](std::size_t r) {
+    return at_zero_[r] == At::kFired && model_.relations[r].strict == Strict::kYes &&
+           present(model_.relations[r].slot) == 0.0;
+  };
+  for (std::size_t r = 0; r < at_zero_.size(); ++r) {
+    if (!turned_true(r)) continue;
+    const Expr opposite = -model_.relations[r].value;
+    for (std::size_t other = 0; other < at_zero_.size(); ++other) {
+      if (!turned_false(other) || !model_.relations[other].value.same_as(opposite)) continue;
+      put(model_.relations[r].slot, 0.0);
+      at_zero_[r] = At::kWasThere;
+      break;
+    }
+  }
 }
 
 std::ptrdiff_t EventIteration::failed_assertion(double t, const SystemState& state,

@@ -37,7 +37,8 @@ struct Settled {
 //
 // A relation within 1e-10 of its size from zero counts as zero: it keeps its value if it was there
 // before the event, takes the one beyond if it was located there, and otherwise the one zero has.
-// If the inner fixpoint runs in a circle, relations are changed one at a time (principal pivoting,
+// If the inner fixpoint runs in a circle, relations that come to zero keep the value they had on
+// the way; if it still does, they are changed one at a time (principal pivoting,
 // which ends at a solution wherever the continuous part is monotone, as with friction and diodes).
 class EventIteration {
  public:
@@ -97,6 +98,7 @@ class EventIteration {
   double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
   void put(const Expr& slot, double value) { slots_[slot.node()->slot().index()] = value; }
   bool reinitialise(double t, const SystemState& base, SystemState& out);
+  void take_zero_between();
   bool update_pre();
   bool leave_zero(double t, const SystemState& settled, std::size_t mode);
   void put_initial_discrete(double t, const SystemState& at);
@@ -125,6 +127,7 @@ class EventIteration {
   std::vector<std::size_t> violated_;
   std::vector<double> violation_;
   bool is_initial_ = false;
+  bool keeps_at_zero_ = false;
   bool solved_ = true;
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode

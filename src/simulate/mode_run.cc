@@ -174,6 +174,7 @@ ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
     if (outcome.ok()) gather(state);
     return outcome;
   }
+  if (follow_states(t, state)) return {};
   gather(state);
   std::vector<double> old;
   for (const VariableId id : analysed_->unknowns) old.push_back(state.values[id.index()]);
@@ -311,6 +312,36 @@ bool ModeRun::keep_set_values(double t, const SystemState& before, const std::ve
   return false;
 }
 
+// Where the values given satisfy the constraints already, as they do at most events, the rest
+// follows from the states by one sparse solution.
+bool ModeRun::follow_states(double t, SystemState& state) {
+  if (selector_ == nullptr || projection_ == nullptr) return false;
+  constexpr double kRounding = 1e-12;
+  gather(state);
+  const std::vector<double> x = x_;
+  const std::vector<bool>& given = analysed_->dae->definition().controlled;
+  const auto& nominal = analysed_->dae->definition().nominal;
+  for (const bool select_anew : {false, true}) {
+    if (select_anew || active_ == nullptr) {
+      const std::vector<std::size_t> states =
+          selector_->select(data_, t, x.data(), dx_.data(), states_);
+      if (states.size() != analysed_->reduced->states) return false;
+      if (select_anew && active_ != nullptr && states == states_) return false;
+      states_ = states;
+      active_ = &setup_for(states_);
+    }
+    x_ = x;
+    if (!active_->consistent.solve_unique(data_, t, x_.data(), dx_.data()).ok()) continue;
+    bool kept = true;
+    for (std::size_t j = 0; j < x.size() && kept; ++j)
+      kept = !given[j] || std::abs(x_[j] - x[j]) <= kRounding * (std::abs(x[j]) + nominal[j]);
+    if (!kept) return false;
+    hand_over(t, state);
+    return true;
+  }
+  return false;
+}
+
 ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
                                                  const std::vector<bool>& fixed) {
   if (start_ != nullptr) {
@@ -355,10 +386,14 @@ ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
     const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
     if (!outcome.ok()) return outcome;
   }
+  hand_over(t, state);
+  return {};
+}
+
+void ModeRun::hand_over(double t, SystemState& state) {
   for (const Expr& symbol : held_)
     if (symbol.is_variable()) state.slopes[symbol.node()->index] = 0.0;
   scatter(t, x_.data(), dx_.data(), state);
-  return {};
 }
 
 void ModeRun::restart(double t) {
