@@ -10,6 +10,7 @@
 #include "examples/evaporator/evaporator.h"
 #include "examples/four_bar/four_bar.h"
 #include "examples/km17/km17.h"
+#include "examples/nag/nag.h"
 #include "examples/pendulum/pendulum.h"
 #include "examples/rectifier/rectifier.h"
 #include "examples/relays/relays.h"
@@ -22,7 +23,7 @@
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 16> all = {{
+  static const std::array<Example, 18> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},
@@ -33,6 +34,10 @@ std::span<const Example> examples() {
       {"slider_crank", "rigid slider crank in redundant coordinates: index 3", make_slider_crank},
       {"four_bar", "planar four-bar linkage in redundant coordinates: index 3", make_four_bar},
       {"arm", "elastic-joint arm on a prescribed path: index 5, no degree of freedom", make_arm},
+      {"nag", "automatic gearbox, shifts 1-2-3-2: 69 unknowns of index 3, clutches lock and slip",
+       make_nag},
+      {"nag_coast", "the gearbox in first gear on a free wheel: drive, coast, drive",
+       make_nag_coast},
       {"rlc", "oscillating circuit with a loop of capacitors: index 2", make_rlc},
       {"km17", "two modes with different unknowns that drive the state to each other: sliding",
        make_km17},

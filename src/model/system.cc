@@ -157,7 +157,8 @@ void validate(const HybridSystem& system) {
                         guard.name, mode.name, guard.value.number()));
       if (!guard.to.empty()) system.find_mode(guard.to);
       for (const Assignment& a : guard.set) {
-        if (!a.variable.is_variable() || a.variable.node()->order != 0)
+        const bool is_value = a.variable.is_variable() && a.variable.node()->order == 0;
+        if (!is_value && !a.variable.is_slot())
           throw Error(fmt::format("{}: guard '{}' of mode '{}' sets {}, which is not a variable",
                                   name, guard.name, mode.name, to_string(a.variable)));
       }

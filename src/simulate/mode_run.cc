@@ -12,6 +12,9 @@
 namespace saltus {
 namespace {
 
+// Values that a consistent point changes by less than this, relative to their size, are kept.
+constexpr double kKept = 1e-13;
+
 IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& options,
                                      double tolerance) {
   IntegratorOptions result;
@@ -180,6 +183,10 @@ ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
   // A split that is not unique is to be the smallest, whatever it was before.
   for (const std::size_t j : analysed_->split_unknowns) x_[j] = 0.0;
   if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
+  if (selector_ != nullptr && projection_ != nullptr && follows_from_states(t)) {
+    hand_over(t, state);
+    return {};
+  }
   ConsistentSolver& solver = carrying_ != nullptr ? *carrying_ : constraints();
   const ConsistentOutcome outcome = solver.solve(data_, t, x_.data(), dx_.data());
   if (outcome.ok()) return complete(t, state);
@@ -339,6 +346,29 @@ bool ModeRun::select_states_if_large(double t) {
   return true;
 }
 
+// Where the values carried over satisfy all constraints already, the states determine the point and
+// nothing has to be projected. False, and x_ as it was, if they do not.
+bool ModeRun::follows_from_states(double t) {
+  const DaeDefinition& def = analysed_->dae->definition();
+  std::vector<std::size_t> states = selector_->select(data_, t, x_.data(), dx_.data(), {});
+  if (states.size() != analysed_->reduced->states) return false;
+  Setup& setup = setup_for(states);
+  const std::vector<double> x = x_;
+  const std::vector<double> dx = dx_;
+  bool keeps = setup.consistent.solve(data_, t, x_.data(), dx_.data()).ok();
+  for (std::size_t j = 0; keeps && j < x.size(); ++j)
+    keeps = !def.controlled[j] ||
+            std::abs(x_[j] - x[j]) <= kKept * std::max(std::abs(x[j]), def.nominal[j]);
+  if (!keeps) {
+    x_ = x;
+    dx_ = dx;
+    return false;
+  }
+  states_ = std::move(states);
+  active_ = &setup;
+  return true;
+}
+
 // All constraints hold at x_: chooses states or projector, solves for what is left, and hands the
 // point over.
 ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
@@ -354,10 +384,14 @@ ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
     const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
     if (!outcome.ok()) return outcome;
   }
+  hand_over(t, state);
+  return {};
+}
+
+void ModeRun::hand_over(double t, SystemState& state) {
   for (const Expr& symbol : held_)
     if (symbol.is_variable()) state.slopes[symbol.node()->index] = 0.0;
   scatter(t, x_.data(), dx_.data(), state);
-  return {};
 }
 
 void ModeRun::restart(double t) {
@@ -366,7 +400,7 @@ void ModeRun::restart(double t) {
 }
 
 StepOutcome ModeRun::step(double limit) {
-  if (selector_ != nullptr) reselect();
+  if (selector_ != nullptr && !analysed_->reduced->constant_entries) reselect();
   if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   return integrator().step(limit);
@@ -399,7 +433,7 @@ void ModeRun::read_point(SystemState& state) {
 
 void ModeRun::read_interpolated(double t, SystemState& state) {
   integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
-  if (has_algebraic_) active_->consistent.solve(data_, t, x_.data(), dx_.data());
+  if (has_algebraic_) active_->consistent.refine(data_, t, x_.data(), dx_.data());
   scatter(t, x_.data(), dx_.data(), state);
 }
 

@@ -97,7 +97,9 @@ class ModeRun {
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
   bool select_states_if_large(double t);
+  bool follows_from_states(double t);
   ConsistentOutcome complete(double t, SystemState& state);
+  void hand_over(double t, SystemState& state);
   bool carries_over(const SystemState& before, const SystemState& after) const;
   bool keep_set_values(double t, const SystemState& before, const std::vector<bool>& set,
                        SystemState& state);
