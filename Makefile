@@ -4,14 +4,14 @@
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
-EXAMPLE := ball
+EXAMPLE := nag
 JOBS ?= 2
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cc')
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build  ## install what is missing, build, simulate an example and write its report
+run: build  ## install what is missing, build, simulate the gearbox and write its report
 	@mkdir -p results
 	@$(SALTUS) simulate $(EXAMPLE) --output results --report results/$(EXAMPLE).html
 	@echo "The report is results/$(EXAMPLE).html"

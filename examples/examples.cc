@@ -12,6 +12,7 @@
 #include "examples/four_bar/four_bar.h"
 #include "examples/km16/km16.h"
 #include "examples/km17/km17.h"
+#include "examples/nag/nag.h"
 #include "examples/pendulum/pendulum.h"
 #include "examples/rectifier/rectifier.h"
 #include "examples/relays/relays.h"
@@ -35,6 +36,10 @@ std::span<const Example> examples() {
       {"slider_crank", "rigid slider crank in redundant coordinates: index 3", make_slider_crank},
       {"four_bar", "planar four-bar linkage in redundant coordinates: index 3", make_four_bar},
       {"arm", "elastic-joint arm on a prescribed path: index 5, no degree of freedom", make_arm},
+      {"nag", "automatic gearbox, shifts 1-2-3-2: 69 unknowns of index 3, clutches lock and slip",
+       make_nag},
+      {"nag_coast", "the gearbox in first gear on a free wheel: drive, coast, drive",
+       make_nag_coast},
       {"rlc", "oscillating circuit with a loop of capacitors: index 2", make_rlc},
       {"km17", "two modes with different unknowns that drive the state to each other: sliding",
        make_km17},

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace saltus {
 namespace {
@@ -13,6 +14,10 @@ constexpr int kMaxHalvings = 12;
 // because rounding is reached, provided it is below the second number by then.
 constexpr double kConverged = 1e-14;
 constexpr double kConvergedToRounding = 1e-9;
+// Equations that hold to this many roundings of their terms cannot be satisfied any better, however
+// large the updates that remain (stiff springs amplify the rounding of large angles).
+constexpr double kRoundings = 8.0;
+constexpr int kMaxRefinements = 4;
 // Pivots below this fraction of the largest count as zero (matrix scaled by rows and columns).
 constexpr double kRankTolerance = 1e-11;
 
@@ -35,6 +40,7 @@ ConsistentSolver::ConsistentSolver(const Dae& dae, std::vector<bool> given)
   fixed_.assign(given_.size(), false);
   residual_.resize(dae.equation_count());
   row_scale_.resize(dae.equation_count());
+  row_terms_.resize(dae.equation_count());
   for (auto* v : {&x_, &dx_, &step_x_, &step_dx_, &base_x_, &base_dx_})
     v->resize(dae.unknown_count());
 }
@@ -45,6 +51,26 @@ ConsistentOutcome ConsistentSolver::solve(DaeData& data, double t, double* x, do
 
 ConsistentOutcome ConsistentSolver::solve_unique(DaeData& data, double t, double* x, double* dx) {
   return attempt({Direction::kUnique}, data, t, x, dx);
+}
+
+ConsistentOutcome ConsistentSolver::refine(DaeData& data, double t, double* x, double* dx) {
+  if (!factored_) return solve(data, t, x, dx);
+  std::copy_n(x, x_.size(), x_.begin());
+  std::copy_n(dx, dx_.size(), dx_.begin());
+  for (int k = 0; k <= kMaxRefinements; ++k) {
+    dae_.residual(data, t, x_.data(), dx_.data(), residual_.data());
+    if (holds_to_rounding()) {
+      std::copy(x_.begin(), x_.end(), x);
+      std::copy(dx_.begin(), dx_.end(), dx);
+      return {};
+    }
+    solve_update();
+    for (std::size_t j = 0; j < x_.size(); ++j) {
+      x_[j] += step_x_[j];
+      dx_[j] += step_dx_[j];
+    }
+  }
+  return solve(data, t, x, dx);
 }
 
 ConsistentOutcome ConsistentSolver::solve_start(DaeData& data, double t, double* x, double* dx,
@@ -102,6 +128,7 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
       return {ConsistentStatus::kNotFinite, bad};
     dae_.jacobian(data, t, x_.data(), dx_.data(), jacobian_.data());
     measure_rows();
+    if (holds_to_rounding()) return {};
     const bool solvable =
         direction == Direction::kUnique ? newton_update() : least_change_update(direction);
     if (!solvable) return {ConsistentStatus::kNotConverged, worst_equation()};
@@ -139,20 +166,32 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
 }
 
 // Row scales that make residuals of different units comparable: what one nominal change of one
-// unknown does to the equation.
+// unknown does to the equation. And the size of the terms of each equation.
 void ConsistentSolver::measure_rows() {
   const Pattern& pattern = dae_.pattern();
   const auto nonzeros = static_cast<std::size_t>(pattern.nonzeros());
   const auto& nominal = dae_.definition().nominal;
   std::fill(row_scale_.begin(), row_scale_.end(), 0.0);
+  std::fill(row_terms_.begin(), row_terms_.end(), 0.0);
   for (int j = 0; j < pattern.columns; ++j) {
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+      row_terms_[pattern.row[k]] +=
+          std::abs(jacobian_[k] * x_[j]) + std::abs(jacobian_[nonzeros + k] * dx_[j]);
       const double effect =
           nominal[j] * std::max(std::abs(jacobian_[k]), std::abs(jacobian_[nonzeros + k]));
       row_scale_[pattern.row[k]] = std::max(row_scale_[pattern.row[k]], effect);
     }
   }
   for (double& scale : row_scale_) scale = scale > 0.0 ? 1.0 / scale : 1.0;
+}
+
+bool ConsistentSolver::holds_to_rounding() const {
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  for (std::size_t i = 0; i < residual_.size(); ++i) {
+    const double size = row_terms_[i] + 1.0 / row_scale_[i];
+    if (!(std::abs(residual_[i]) <= kRoundings * kEpsilon * size)) return false;
+  }
+  return true;
 }
 
 double ConsistentSolver::scaled_residual() const {
@@ -180,14 +219,19 @@ bool ConsistentSolver::newton_update() {
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
       matrix_[k] = jacobian_[offset + k];
   }
-  if (!solver_.factor(matrix_.data())) return false;
+  factored_ = solver_.factor(matrix_.data());
+  if (!factored_) return false;
+  solve_update();
+  return true;
+}
+
+void ConsistentSolver::solve_update() {
   std::copy(residual_.begin(), residual_.end(), step_x_.begin());
   solver_.solve(step_x_.data());
   for (std::size_t j = 0; j < x_.size(); ++j) {
     step_dx_[j] = given_[j] ? -step_x_[j] : 0.0;
     step_x_[j] = given_[j] ? 0.0 : -step_x_[j];
   }
-  return true;
 }
 
 // With J1 the columns of what may change freely (derivatives, algebraic unknowns) and J2 those of

@@ -40,6 +40,10 @@ class ConsistentSolver {
   // The same without a second attempt where the equations do not determine the rest uniquely.
   ConsistentOutcome solve_unique(DaeData& data, double t, double* x, double* dx);
 
+  // The same for a guess near points solved before, such as an interpolated one: tries with the
+  // factors at hand first.
+  ConsistentOutcome refine(DaeData& data, double t, double* x, double* dx);
+
   // The same for start values: `fixed` ones may not change at all, given ones change as little as
   // possible where they must.
   ConsistentOutcome solve_start(DaeData& data, double t, double* x, double* dx,
@@ -52,17 +56,20 @@ class ConsistentSolver {
                             double* x, double* dx);
   ConsistentOutcome iterate(Direction direction, DaeData& data, double t);
   bool newton_update();  // fills step_x_, step_dx_; false if the matrix is singular
+  void solve_update();   // the same with the factors at hand
   bool least_change_update(Direction direction);
   bool satisfied() const;
+  bool holds_to_rounding() const;
   void measure_rows();
   double scaled_residual() const;
 
   Dae dae_;
   std::vector<bool> given_;
   std::vector<bool> fixed_;
+  bool factored_ = false;  // solver_ holds factors of the matrix of the last newton_update()
   std::optional<std::size_t> contradicted_;  // an equation that nothing free to change can satisfy
   LinearSolver<double> solver_;
-  std::vector<double> jacobian_, matrix_, residual_, row_scale_;
+  std::vector<double> jacobian_, matrix_, residual_, row_scale_, row_terms_;
   std::vector<double> x_, dx_, step_x_, step_dx_, base_x_, base_dx_;
 };
 

@@ -204,6 +204,7 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
       const Expr value = partial(mode.residuals[i], symbol(entry.unknown, entry.order));
       form.entries.push_back({equation_index[i], entry.unknown, value.is_number()});
       values.push_back(form.rewrite(value));
+      form.constant_entries = form.constant_entries && is_constant_in_mode(value);
     }
   }
   form.entry_values = Tape(values, def.inputs());

@@ -40,6 +40,7 @@ struct ReducedForm {
     bool constant = false;
   };
   std::vector<Entry> entries;
+  bool constant_entries = true;              // none changes within the mode, nor does the choice
   Tape entry_values;                         // same inputs as the Dae
   std::vector<int> equation_stages;          // by differentiated equation: c_i
   std::vector<std::size_t> stage_equations;  // and its place in the mode

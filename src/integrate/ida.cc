@@ -18,6 +18,7 @@ namespace saltus {
 namespace {
 
 constexpr int kMaxErrorTestFailures = 60;
+constexpr double kSmallestSlack = 1e-6;    // the first step is not known yet
 constexpr std::size_t kLargestDense = 20;  // as LinearSolver
 
 template <class T, auto Free>
@@ -47,6 +48,9 @@ class Ida : public Integrator {
         dx_(n_) {
     for (std::size_t j = 0; j < n_; ++j)
       has_constraints_ = has_constraints_ || !dae.is_differential(j);
+    controlled_ = dae.definition().controlled;
+    if (std::find(controlled_.begin(), controlled_.end(), true) == controlled_.end())
+      controlled_.assign(n_, true);
     SUNContext context = nullptr;
     SUNContext_Create(nullptr, &context);
     context_.reset(context);
@@ -76,7 +80,7 @@ class Ida : public Integrator {
       IDAInit(memory_.get(), &Ida::evaluate, t, state_.get(), slope_.get());
       IDASetErrHandlerFn(memory_.get(), no_message, nullptr);
       IDASetUserData(memory_.get(), this);
-      IDASVtolerances(memory_.get(), options_.tolerance, weights_.get());
+      IDAWFtolerances(memory_.get(), &Ida::weigh);
       IDASetLinearSolver(memory_.get(), solver_.get(), matrix_.get());
       IDASetJacFn(memory_.get(), &Ida::evaluate_jacobian);
       IDASetMaxNumSteps(memory_.get(), -1);
@@ -109,7 +113,7 @@ class Ida : public Integrator {
     read_back();
     // Newton stops within the tolerance, but constraints are to hold better than that. IDA's own
     // history stays as it is.
-    if (has_constraints_) consistent_.solve(data_, t1_, x_.data(), dx_.data());
+    if (has_constraints_) consistent_.refine(data_, t1_, x_.data(), dx_.data());
     return {};
   }
 
@@ -148,6 +152,22 @@ class Ida : public Integrator {
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  // Slopes and multipliers count by what they do over a step, see Radau::slack_of_uncontrolled.
+  static int weigh(N_Vector x, N_Vector weights, void* self_pointer) {
+    const auto& self = *static_cast<const Ida*>(self_pointer);
+    double step = 0.0;
+    IDAGetCurrentStep(self.memory_.get(), &step);
+    const double slack = std::clamp(std::abs(step), kSmallestSlack, 1.0);
+    const double* value = N_VGetArrayPointer(x);
+    const double* absolute = N_VGetArrayPointer(self.weights_.get());
+    double* weight = N_VGetArrayPointer(weights);
+    for (std::size_t j = 0; j < self.n_; ++j) {
+      weight[j] = (self.controlled_[j] ? 1.0 : slack) /
+                  (self.options_.tolerance * std::abs(value[j]) + absolute[j]);
+    }
+    return 0;
+  }
 
   static int evaluate(double t, N_Vector x, N_Vector dx, N_Vector out, void* self_pointer) {
     auto& self = *static_cast<Ida*>(self_pointer);
@@ -250,6 +270,7 @@ class Ida : public Integrator {
   std::vector<double> jacobian_;
   std::vector<double> residual_;
   std::vector<double> x_, dx_;
+  std::vector<bool> controlled_;  // by unknown
   bool has_constraints_ = false;
   double t0_ = 0.0;
   double t1_ = 0.0;

@@ -20,6 +20,10 @@ constexpr double kLargestFirstGrowth = 100.0;  // the first step is a guess, not
 // A change of h within these factors is not worth new factorizations.
 constexpr double kKeepStepFrom = 1.0;
 constexpr double kKeepStepTo = 1.2;
+// Newton updates that no longer shrink are rounding if they are below the first number, in units of
+// the error tolerance; slow convergence is good enough where the second is reached.
+constexpr double kRoundingUpdate = 3e-3;
+constexpr double kLoosestNewton = 0.03;
 // Newton contracting faster than this keeps its Jacobian for the next step.
 constexpr double kReuseJacobian = 1e-3;
 // Newton's contraction grows with h; a step is not made so long that it would exceed this.
@@ -281,6 +285,7 @@ void Radau::accept(double t_end, double h) {
 void Radau::polish(double h) {
   const double gamma = tableau().gamma / h;
   const std::vector<bool>& exact = dae_.definition().exact;
+  const double slack = slack_of_uncontrolled(h);
   for (int k = 0; k < kMaxPolish; ++k) {
     dae_.residual(data_, t1_, x1_.data(), dx1_.data(), work_.data());
     ++counts_.residuals;
@@ -295,7 +300,8 @@ void Radau::polish(double h) {
       x1_[j] -= work_[j];
       dx1_[j] -= gamma * work_[j];
       stages_[2 * n_ + j] -= work_[j];
-      largest = std::max(largest, std::abs(work_[j]) * scale_[j]);
+      const double weight = is_slack(j) ? slack : 1.0;
+      largest = std::max(largest, std::abs(work_[j]) * scale_[j] * weight);
     }
     if (largest * rtol_ <= kPolished) return;
   }
@@ -365,9 +371,17 @@ void Radau::predict(double h) {
   }
 }
 
+// Slopes and multipliers act on what is integrated through the step size only, and where springs
+// are stiff their rounding alone exceeds the tolerance: Newton need not find them any better
+// (Hairer & Wanner II, VII.3, scale components of higher index in the same way).
+double Radau::slack_of_uncontrolled(double h) const {
+  return control_count_ == 0.0 ? 1.0 : std::min(1.0, h);
+}
+
 Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   const Tableau& tab = tableau();
   weigh(h);
+  const double slack = slack_of_uncontrolled(h);
   contraction_ = std::pow(std::max(contraction_, kEpsilon), 0.8);
   theta_ = kReuseJacobian;
   double previous_norm = 0.0;
@@ -406,10 +420,11 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
       const double w0 = work_[j];
       const double w1 = complex_work_[j].real();
       const double w2 = complex_work_[j].imag();
+      const double weight = scale_[j] * (is_slack(j) ? slack : 1.0);
       for (int i = 0; i < 3; ++i) {
         const double d = tab.t[i][0] * w0 + tab.t[i][1] * w1 + tab.t[i][2] * w2;
         update_[i * n_ + j] = d;
-        sum += d * d * scale_[j] * scale_[j];
+        sum += d * d * weight * weight;
       }
     }
     const double size = n_ == 0 ? 0.0 : std::sqrt(sum / (3.0 * static_cast<double>(n_)));
@@ -420,10 +435,14 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
       const double ratio = size / previous_norm;
       theta_ = iterations_ == 2 ? ratio : std::sqrt(ratio * previous_ratio);
       previous_ratio = ratio;
-      if (theta_ >= 0.99) return NewtonResult::kDiverged;
+      if (theta_ >= 0.99) {
+        if (size > kRoundingUpdate) return NewtonResult::kDiverged;
+        theta_ = kReuseJacobian;
+        return NewtonResult::kConverged;
+      }
       contraction_ = theta_ / (1.0 - theta_);
       const double expected = contraction_ * size * std::pow(theta_, left) / newton_tolerance_;
-      if (expected >= 1.0) {
+      if (expected >= 1.0 && contraction_ * size > kLoosestNewton) {
         const double excess = std::clamp(expected, 1e-4, 20.0);
         newton_shrink_ = 0.8 * std::pow(excess, -1.0 / (4.0 + left));
         return NewtonResult::kTooSlow;
@@ -433,6 +452,8 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
     for (std::size_t k = 0; k < 3 * n_; ++k) z_[k] += update_[k];
     if (contraction_ * size <= newton_tolerance_) return NewtonResult::kConverged;
   }
+  iterations_ = kMaxIterations;
+  if (contraction_ * previous_norm <= kLoosestNewton) return NewtonResult::kConverged;
   newton_shrink_ = 0.5;
   return NewtonResult::kTooSlow;
 }

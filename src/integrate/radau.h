@@ -53,6 +53,11 @@ class Radau : public Integrator {
   double next_step_size(double h, double error);
   double choose_first_step(double limit) const;
   double norm(const double* v) const;
+  double slack_of_uncontrolled(double h) const;
+  // Not weighed by its level already.
+  bool is_slack(std::size_t j) const {
+    return control_[j] == 0.0 && (levels_.empty() || levels_[j] == 0);
+  }
   std::size_t largest_error() const;
   StepOutcome give_up(NewtonResult newton, bool singular) const;
 

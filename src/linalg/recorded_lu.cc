@@ -55,6 +55,7 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
   ++recordings_;
   std::vector<Scalar> a(static_cast<std::size_t>(n) * n, Scalar(0.0));
   std::vector<char> present(static_cast<std::size_t>(n) * n, 0);
+  std::vector<std::vector<int>> row_columns(n);  // active entries of each row
   std::vector<double> row_scale(n, 0.0);
   const auto at = [n](int i, int j) { return static_cast<std::size_t>(i) * n + j; };
   for (int j = 0; j < n; ++j) {
@@ -63,13 +64,14 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
       if (!std::isfinite(magnitude(values[k]))) return false;
       a[at(i, j)] = values[k];
       present[at(i, j)] = 1;
+      row_columns[i].push_back(j);
       row_scale[i] = std::max(row_scale[i], magnitude(values[k]));
     }
   }
   for (double& s : row_scale) s = s > 0.0 ? 1.0 / s : 1.0;
   std::vector<double> column_size(n, 0.0);
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i)
+  for (int i = 0; i < n; ++i)
+    for (const int j : row_columns[i])
       column_size[j] = std::max(column_size[j], magnitude(a[at(i, j)]) * row_scale[i]);
 
   std::vector<int> rows(n), columns(n);  // active ones
@@ -82,10 +84,8 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
   for (int step = 0; step < n; ++step) {
     for (const int j : columns) column_largest[j] = column_count[j] = 0;
     for (const int i : rows) {
-      row_count[i] = 0;
-      for (const int j : columns) {
-        if (!present[at(i, j)]) continue;
-        ++row_count[i];
+      row_count[i] = static_cast<int>(row_columns[i].size());
+      for (const int j : row_columns[i]) {
         ++column_count[j];
         column_largest[j] = std::max(column_largest[j], magnitude(a[at(i, j)]) * row_scale[i]);
       }
@@ -95,8 +95,7 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
     int pivot_row = -1;
     int pivot_column = -1;
     for (const int i : rows) {
-      for (const int j : columns) {
-        if (!present[at(i, j)]) continue;
+      for (const int j : row_columns[i]) {
         const double size = magnitude(a[at(i, j)]) * row_scale[i];
         if (size < kPivotThreshold * column_largest[j] || size <= kSingularPivot * column_size[j])
           continue;
@@ -121,14 +120,17 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
     row_position[pivot_row] = column_position[pivot_column] = step;
     std::erase(rows, pivot_row);
     std::erase(columns, pivot_column);
+    std::erase(row_columns[pivot_row], pivot_column);
     const Scalar inverse = reciprocal(a[at(pivot_row, pivot_column)]);
     for (const int i : rows) {
       if (!present[at(i, pivot_column)]) continue;
+      std::erase(row_columns[i], pivot_column);
       const Scalar factor = multiply(a[at(i, pivot_column)], inverse);
-      for (const int j : columns) {
-        if (!present[at(pivot_row, j)]) continue;
+      for (const int j : row_columns[pivot_row]) {
         a[at(i, j)] -= multiply(factor, a[at(pivot_row, j)]);
+        if (present[at(i, j)]) continue;
         present[at(i, j)] = 1;
+        row_columns[i].push_back(j);
       }
     }
   }

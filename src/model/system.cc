@@ -158,7 +158,8 @@ void validate(const HybridSystem& system) {
       if (!guard.to.empty()) system.find_mode(guard.to);
       if (!guard.limit.empty()) system.find_mode(guard.limit);
       for (const Assignment& a : guard.set) {
-        if (!a.variable.is_variable() || a.variable.node()->order != 0)
+        const bool is_value = a.variable.is_variable() && a.variable.node()->order == 0;
+        if (!is_value && !a.variable.is_slot())
           throw Error(fmt::format("{}: guard '{}' of mode '{}' sets {}, which is not a variable",
                                   name, guard.name, mode.name, to_string(a.variable)));
       }

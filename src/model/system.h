@@ -74,7 +74,9 @@ struct Equation {
   Expr residual() const { return equality.residual(); }
 };
 
-// variable := value on the way into the next mode; the value reads left limits.
+// variable := value on the way into the next mode; the value reads left limits. The variable may be
+// a slot of the graph: a number that only transitions change (it starts as zero), which equations
+// and guards may read.
 struct Assignment {
   Expr variable;
   Expr value;

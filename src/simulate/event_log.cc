@@ -13,6 +13,9 @@ namespace saltus {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+// A change of fewer roundings is none: a small angle in one equation with large ones may change by
+// that much when the point is made consistent.
+constexpr double kRoundings = 4096.0;
 
 constexpr std::array<std::string_view, 10> kPrecedence = {
     "zeno",   "sliding-entry", "sliding-exit", "instantaneous", "jump",
@@ -81,7 +84,9 @@ void note_changes(const HybridSystem& system, const AnalysedMode& entered, const
     const double after = right.values[id.index()];
     const double size = std::max(std::abs(before), system.variable(id).nominal);
     const bool counts = entered.differential[j] || was_differential(id);
-    if (counts && std::abs(after - before) > 16.0 * kEpsilon * size)
+    // The instant itself is only known to rounding.
+    const double along = 8.0 * kEpsilon * std::abs(event.time * left.slopes[id.index()]);
+    if (counts && std::abs(after - before) > kRoundings * kEpsilon * size + along)
       event.jumps[system.variable(id).name] = {before, after};
   }
   for (std::size_t i = 0; i < right.values.size(); ++i) {

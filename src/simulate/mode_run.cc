@@ -13,6 +13,7 @@
 namespace saltus {
 namespace {
 
+
 IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& options,
                                      double tolerance) {
   IntegratorOptions result;
@@ -402,7 +403,8 @@ void ModeRun::restart(double t) {
 }
 
 StepOutcome ModeRun::step(double limit) {
-  if (selector_ != nullptr && !reselect()) return {StepStatus::kRanksChanged, 0};
+  if (selector_ != nullptr && !analysed_->reduced->constant_entries && !reselect())
+    return {StepStatus::kRanksChanged, 0};
   if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
@@ -467,7 +469,7 @@ void ModeRun::read_interpolated(double t, SystemState& state) {
   // The projected equation holds for its own choice of states only; the constraints always do.
   ConsistentSolver& solver =
       projector_ != nullptr && projection_ != nullptr ? *projection_ : active_->consistent;
-  if (has_algebraic_) solver.solve(data_, t, x_.data(), dx_.data());
+  if (has_algebraic_) solver.refine(data_, t, x_.data(), dx_.data());
   scatter(t, x_.data(), dx_.data(), state);
 }
 

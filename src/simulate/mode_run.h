@@ -119,11 +119,11 @@ class ModeRun {
   void gather(const SystemState& state);
   bool select_states_if_large(double t);
   ConsistentOutcome complete(double t, SystemState& state);
+  void hand_over(double t, SystemState& state);
   bool carries_over(const SystemState& before, const SystemState& after) const;
   bool keep_set_values(double t, const SystemState& before, const std::vector<bool>& set,
                        SystemState& state);
   bool follow_states(double t, SystemState& state);
-  void hand_over(double t, SystemState& state);
   void scatter(double t, const double* x, const double* dx, SystemState& state);
 
   std::unique_ptr<const AnalysedMode> analysed_;

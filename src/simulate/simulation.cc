@@ -39,6 +39,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
       zeno_(tolerance_) {
   if (system.flat() == nullptr) validate(system);
   for (const Mode& mode : system.modes()) check_structure(system, mode);
+  analyse_seconds_ = elapsed();
   require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
           fmt::format("stop time {} must not be before start time {}, and both must be finite",
                       stop_time_, start_time_));
@@ -446,15 +447,21 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   event.to = guard.to;
   set_.assign(system_.variables().size(), false);
   for (std::size_t i = 0; i < guard.set.size(); ++i) {
-    const VariableId id = guard.set[i].variable.node()->variable();
-    set_[id.index()] = true;
+    const Expr& target = guard.set[i].variable;
     if (!std::isfinite(assigned_[i])) {
       stop(StopReason::kNotFinite,
            fmt::format("the transition of guard '{}' {} sets '{}' to a value that is not finite",
-                       guard.name, place(), system_.variable(id).name));
+                       guard.name, place(), to_string(target)));
       return;
     }
-    state_.values[id.index()] = assigned_[i];
+    if (target.is_slot()) {
+      state_.slots[target.node()->slot().index()] = assigned_[i];
+      if (assigned_[i] != left_.value_of(target))
+        event.discrete[to_string(target)] = {left_.value_of(target), assigned_[i]};
+    } else {
+      state_.values[target.node()->variable().index()] = assigned_[i];
+      set_[target.node()->variable().index()] = true;
+    }
   }
   if (tangents_ != nullptr) tangents_->assign(*run_, chosen, guard.set, time_, left_);
   try {
