@@ -25,7 +25,7 @@
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 18> all = {{
+  static const std::array<Example, 20> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},

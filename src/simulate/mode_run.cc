@@ -13,7 +13,6 @@
 namespace saltus {
 namespace {
 
-
 IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& options,
                                      double tolerance) {
   IntegratorOptions result;
