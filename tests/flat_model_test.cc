@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "model/build.h"
 #include "simulate/simulate.h"
@@ -107,6 +108,96 @@ TEST(FlatModel, AliasesStayAvailableAndCountAsUnknowns) {
   EXPECT_EQ(result.modes[0].d, 1);
   EXPECT_EQ(result.modes[0].a, 3);
   EXPECT_NO_THROW(result.trajectory.find("z"));
+}
+
+// An ideal diode feeds a capacitor with a load, both 1, from sin(t). Exact: u = sin(t) until the
+// current sin(t) + cos(t) ends at 3 pi / 4, then exponential decay until the second period. While
+// it conducts the voltage of the capacitor is given: the index changes with the diode.
+TEST(FlatModel, IdealDiodeRectifies) {
+  FlatModel model("rectifier");
+  HybridSystem& s = model.system;
+  const Expr u = s.variable("u", {.fixed = true});
+  const Expr i = s.variable("i");
+  const Expr v = s.variable("v");
+  const Expr along = s.variable("s");
+  const Expr off = model.relation(-along, Strict::kYes, "s < 0");
+  model.equations = {Equation(v == sin(s.time()) - u), Equation(der(u) == i - u),
+                     Equation(v == select(off, along, 0.0)),
+                     Equation(i == select(off, 0.0, along))};
+  const SimulateResult result = simulate(build(model), {.stop_time = 6.0, .tolerance = 1e-9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const double end = 3.0 * std::numbers::pi / 4.0;
+  EXPECT_NEAR(last(result, "u"), std::sin(end) * std::exp(-(6.0 - end)), 1e-8);
+  ASSERT_EQ(result.modes.size(), 2u);
+  EXPECT_EQ(result.modes[0].mu, 1);
+  EXPECT_EQ(result.modes[0].d, 0);
+  EXPECT_EQ(result.modes[1].mu, 0);
+  EXPECT_EQ(result.modes[1].d, 1);
+}
+
+// Exact: the voltage over the load is |source|.
+TEST(FlatModel, BridgeOfIdealDiodesGivesTheAbsoluteValue) {
+  FlatModel model("bridge");
+  HybridSystem& s = model.system;
+  const Expr u = s.variable("u");
+  const Expr up = s.variable("up");
+  const Expr down = s.variable("down");
+  const Expr source = sin(s.time() + 0.1);
+  // Source between nodes up and down, load between `u` and ground.
+  std::vector<Expr> current;
+  const auto diode = [&](const std::string& name, const Expr& voltage) {
+    const Expr along = s.variable(name);
+    const Expr i = s.variable(name + ".i");
+    const Expr off = model.relation(-along, Strict::kYes, name + " < 0");
+    model.equations.push_back(Equation(voltage == select(off, along, 0.0)));
+    model.equations.push_back(Equation(i == select(off, 0.0, along)));
+    current.push_back(i);
+  };
+  diode("d1", up - u);
+  diode("d2", down - u);
+  diode("d3", -up);
+  diode("d4", -down);
+  model.equations.push_back(Equation(up - down == source));
+  model.equations.push_back(Equation(u == current[0] + current[1]));
+  // What the source takes from one node it gives to the other.
+  model.equations.push_back(Equation(current[2] - current[0] == current[1] - current[3]));
+  const SimulateResult result = simulate(build(model), {.stop_time = 10.0, .interval = 0.1});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<double> voltage = result.trajectory.column("u");
+  for (std::size_t k = 0; k < voltage.size(); ++k)
+    EXPECT_NEAR(voltage[k], std::abs(std::sin(result.trajectory.time[k] + 0.1)), 1e-9)
+        << result.trajectory.time[k];
+  EXPECT_GE(result.events.size(), 3u);
+}
+
+TEST(FlatModel, TerminatesAndAssertsByName) {
+  FlatModel model("m");
+  const Expr x = model.system.variable("x", {.fixed = true});
+  model.equations = {Equation(der(x) == 1.0)};
+  model.terminations.push_back({model.relation(x - 2.0, Strict::kNo), "x is large", {}});
+  const SimulateResult ended = simulate(build(model), {.stop_time = 5.0});
+  EXPECT_EQ(ended.reason, StopReason::kTerminated);
+  EXPECT_NEAR(ended.time, 2.0, 1e-9);
+  EXPECT_NE(ended.message.find("x is large"), std::string::npos);
+
+  model.assertions.push_back({x < 1.0, "x must stay small", false, {"m.mo", 7, 3}});
+  const SimulateResult failed = simulate(build(model), {.stop_time = 5.0, .max_step = 0.01});
+  EXPECT_EQ(failed.reason, StopReason::kAssertion);
+  EXPECT_NEAR(failed.time, 1.0, 0.011);
+  EXPECT_NE(failed.message.find("m.mo:7:3"), std::string::npos) << failed.message;
+}
+
+// der(x) = -x + u, u' = 0 with x at rest: u = x follows from the initial equation.
+TEST(FlatModel, InitialEquationsDetermineStartValues) {
+  FlatModel model("m");
+  const Expr x = model.system.variable("x", {.start = 3.0, .fixed = true});
+  const Expr y = model.system.variable("y");
+  model.equations = {Equation(der(x) == y - x), Equation(der(y) == 0.0)};
+  model.initial_equations = {Equation(der(x) == 0.0)};
+  const SimulateResult result = simulate(build(model), {.stop_time = 1.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_NEAR(last(result, "y"), 3.0, 1e-12);
+  EXPECT_NEAR(last(result, "x"), 3.0, 1e-9);
 }
 
 }  // namespace

@@ -204,6 +204,7 @@ void FlatModes::add_guards(FlatMode& made) const {
   for (const Relation& r : model.relations) by_slot[r.slot.node()->slot().index()] = &r;
   std::vector<Expr> readers = always_used_;
   for (const Equation& e : made.mode.equations) readers.push_back(e.residual());
+  for (const auto& [condition, value] : made.frozen) readers.emplace_back(condition);
   std::unordered_set<const Relation*> used;
   for (std::size_t head = 0; head < readers.size();) {
     std::vector<Expr> more;
@@ -259,7 +260,14 @@ std::vector<std::size_t> FlatModes::neighbours(std::size_t index,
                                                     modes_[index].frozen.end());
   std::ranges::sort(ordered, {}, [](const auto& entry) { return entry.first->id; });
   std::vector<std::size_t> found;
+  const auto is_named = [&](const Node* condition) {
+    const std::vector<Expr> leaves = leaves_of(Expr(condition));
+    return std::ranges::any_of(naming_, [&](const DiscreteVariable* v) {
+      return std::ranges::any_of(leaves, [&](const Expr& leaf) { return leaf.same_as(v->symbol); });
+    });
+  };
   for (const auto& [condition, value] : ordered) {
+    if (is_named(condition)) continue;
     Frozen forced = modes_[index].frozen;
     forced[condition] = !value;
     found.push_back(follow(*root_, parameters, slots, &forced));

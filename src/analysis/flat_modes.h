@@ -39,8 +39,8 @@ class FlatModes {
   const FlatMode& mode(std::size_t index) const { return modes_[index]; }
   std::size_t count() const { return modes_.size(); }
 
-  // The modes that differ from this one in one structural condition: those found on the way to it,
-  // and those they lead to. For surveys; slots decide the conditions that come up.
+  // The modes that differ from this one in one structural condition that does not depend on a
+  // variable that names modes. For surveys; slots decide the conditions that come up on the way.
   std::vector<std::size_t> neighbours(std::size_t index, const std::vector<double>& parameters,
                                       const std::vector<double>& slots);
 

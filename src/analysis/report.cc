@@ -296,6 +296,7 @@ ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
 }
 
 SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes) {
+  if (system.flat() != nullptr) return analyse_flat_modes(system, max_modes);
   validate(system);
   SystemAnalysis analysis{system.name(), {}, 0};
   const SystemState start = start_state(system);

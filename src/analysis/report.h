@@ -41,8 +41,11 @@ struct SystemAnalysis {
   std::size_t left_out = 0;  // modes beyond the limit
 };
 
-// The initial mode, then the others in order of declaration, at most `max_modes`, near the start
-// values.
+// The initial mode, then the others, at most `max_modes`, near the start values: in order of
+// declaration, or for a flat model the states of its machines and single flips of structural
+// conditions, breadth first.
 SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes);
+// Pre: system.flat() is not null. The modes are those of the model as written, with its aliases.
+SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_modes);
 
 }  // namespace saltus

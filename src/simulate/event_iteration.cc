@@ -222,10 +222,16 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
     history.push_back(slots_);
     solve(t, base, out, settled.mode);
     take_values(t, out, true);
-    if (slots_ == history.back()) {
-      out.slots = slots_;
-      return true;
-    }
+    if (slots_ != history.back()) continue;
+    if (solved_) return true;
+    // Nothing asks for a change, but the continuous part has no solution here (all diodes conduct
+    // at once). If nothing better is found, entering the mode says what is wrong with it.
+    const std::vector<double> here = slots_;
+    const std::size_t mode = settled.mode;
+    if (pivot(t, base, out, settled)) return true;
+    slots_ = out.slots = here;
+    settled.mode = mode;
+    return true;
   }
   return pivot(t, base, out, settled);
 }
@@ -249,6 +255,7 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         take_values(t, out, false);
         steady = slots_ == before;
       }
+      if (!solved_) violated_.clear();  // the values belong to another configuration
       if (steady && violated_.empty() && solved_) {
         out.slots = slots_;
         return true;

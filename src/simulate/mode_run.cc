@@ -309,205 +309,206 @@ bool ModeRun::keep_set_values(double t, const SystemState& before, const std::ve
   kept.slots = state.slots;
   make_consistent(t, kept);
   state = kept;
+  return false;
+}
 
-  // Where the values given satisfy the constraints already, as they do at most events, the rest
-  // follows from the states by one sparse solution.
-  bool ModeRun::follow_states(double t, SystemState& state) {
-    if (selector_ == nullptr || projection_ == nullptr) return false;
-    constexpr double kRounding = 1e-12;
-    gather(state);
-    const std::vector<double> x = x_;
-    const std::vector<bool>& given = analysed_->dae->definition().controlled;
-    const auto& nominal = analysed_->dae->definition().nominal;
-    for (const bool select_anew : {false, true}) {
-      if (select_anew || active_ == nullptr) {
-        const std::vector<std::size_t> states =
-            selector_->select(data_, t, x.data(), dx_.data(), states_);
-        if (states.size() != analysed_->reduced->states) return false;
-        if (select_anew && active_ != nullptr && states == states_) return false;
-        states_ = states;
-        active_ = &setup_for(states_);
-      }
-      x_ = x;
-      if (!active_->consistent.solve_unique(data_, t, x_.data(), dx_.data()).ok()) continue;
-      bool kept = true;
-      for (std::size_t j = 0; j < x.size() && kept; ++j)
-        kept = !given[j] || std::abs(x_[j] - x[j]) <= kRounding * (std::abs(x[j]) + nominal[j]);
-      if (!kept) return false;
-      hand_over(t, state);
-      return true;
-    }
-    return false;
-  }
-
-  ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
-                                                   const std::vector<bool>& fixed) {
-    if (start_ != nullptr) {
-      const ConsistentOutcome outcome = start_->make_start_consistent(t, state, fixed);
-      if (outcome.ok()) gather(state);
-      return outcome;
-    }
-    gather(state);
-    std::vector<bool> fixed_unknowns;
-    for (const Expr& symbol : analysed_->dae->definition().unknowns)
-      fixed_unknowns.push_back(symbol.node()->order == 0 &&
-                               fixed[symbol.node()->variable().index()]);
-    if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
-    const ConsistentOutcome outcome =
-        constraints().solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
-    if (outcome.ok()) return complete(t, state);
-    if (projection_ != nullptr && selector_ != nullptr) active_ = nullptr;
-    return outcome;
-  }
-
-  // Large reduced forms have no least-change projection: the states are chosen from the guess, and
-  // the rest is made to fit them.
-  bool ModeRun::select_states_if_large(double t) {
-    if (selector_ == nullptr || projection_ != nullptr) return true;
-    states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
-    if (states_.size() != analysed_->reduced->states) return false;
-    active_ = &setup_for(states_);
-    return true;
-  }
-
-  // All constraints hold at x_: chooses states or projector, solves for what is left, and hands the
-  // point over.
-  ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
-    if (projector_ != nullptr && !update_projector(t, x_.data()))
-      return {ConsistentStatus::kNotConverged, 0};
-    if (selector_ != nullptr) {
-      states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
-      if (states_.size() != analysed_->reduced->states)
-        return {ConsistentStatus::kNotConverged, analysed_->reduced->fixed_rows - 1};
+// Where the values given satisfy the constraints already, as they do at most events, the rest
+// follows from the states by one sparse solution.
+bool ModeRun::follow_states(double t, SystemState& state) {
+  if (selector_ == nullptr || projection_ == nullptr) return false;
+  constexpr double kRounding = 1e-12;
+  gather(state);
+  const std::vector<double> x = x_;
+  const std::vector<bool>& given = analysed_->dae->definition().controlled;
+  const auto& nominal = analysed_->dae->definition().nominal;
+  for (const bool select_anew : {false, true}) {
+    if (select_anew || active_ == nullptr) {
+      const std::vector<std::size_t> states =
+          selector_->select(data_, t, x.data(), dx_.data(), states_);
+      if (states.size() != analysed_->reduced->states) return false;
+      if (select_anew && active_ != nullptr && states == states_) return false;
+      states_ = states;
       active_ = &setup_for(states_);
     }
-    if (projection_ != nullptr) {
-      const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
-      if (!outcome.ok()) return outcome;
-    }
+    x_ = x;
+    if (!active_->consistent.solve_unique(data_, t, x_.data(), dx_.data()).ok()) continue;
+    bool kept = true;
+    for (std::size_t j = 0; j < x.size() && kept; ++j)
+      kept = !given[j] || std::abs(x_[j] - x[j]) <= kRounding * (std::abs(x[j]) + nominal[j]);
+    if (!kept) return false;
     hand_over(t, state);
-    return {};
-  }
-
-  void ModeRun::hand_over(double t, SystemState& state) {
-    for (const Expr& symbol : held_)
-      if (symbol.is_variable()) state.slopes[symbol.node()->index] = 0.0;
-    scatter(t, x_.data(), dx_.data(), state);
-  }
-
-  void ModeRun::restart(double t) {
-    entered_ = true;
-    integrator().restart(t, x_, dx_, step_);
-  }
-
-  StepOutcome ModeRun::step(double limit) {
-    if (selector_ != nullptr && !reselect()) return {StepStatus::kRanksChanged, 0};
-    if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
-      return {StepStatus::kRanksChanged, 0};
-    const StepOutcome outcome = integrator().step(limit);
-    if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
-    // Is it the constraints? Small changes of their numbers have not been looked at.
-    const Integrator& at = integrator();
-    const bool dependent =
-        selector_->select(data_, at.time(), at.x().data(), at.dx().data(), states_).empty();
-    return dependent ? StepOutcome{StepStatus::kRanksChanged, 0} : outcome;
-  }
-
-  bool ModeRun::update_projector(double t, const double* x) {
-    return projector_->update(t, x, data_.parameters, data_.held, analysed_->projected->first_z1);
-  }
-
-  // Changes the rows that are integrated when others have become clearly better. The solution goes
-  // on as it was: one-step methods need nothing else. False if the constraints have become
-  // dependent.
-  bool ModeRun::reselect() {
-    const Integrator& old = integrator();
-    if (selector_->is_settled(data_, old.time(), old.x().data(), old.dx().data())) return true;
-    std::vector<std::size_t> states =
-        selector_->select(data_, old.time(), old.x().data(), old.dx().data(), states_);
-    if (states.size() != states_.size()) return false;
-    if (states == states_) return true;
-    std::copy(old.x().begin(), old.x().end(), x_.begin());
-    std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
-    Setup& next = setup_for(states);
-    if (!next.consistent.solve(data_, old.time(), x_.data(), dx_.data()).ok()) return true;
-    next.integrator->restart(old.time(), x_, dx_, old.suggested_step());
-    active_ = &next;
-    states_ = std::move(states);
     return true;
   }
+  return false;
+}
 
-  std::string ModeRun::describe_rank_change() const {
-    if (selector_ == nullptr)
-      return fmt::format("there are no longer {} differential and {} algebraic equations",
-                         analysed_->values.d, analysed_->values.a);
-    std::vector<std::string> names;
-    for (const std::size_t j : selector_->dependent_unknowns())
-      names.push_back(fmt::format("'{}'", analysed_->written.unknown_names[j]));
-    return fmt::format("{} has become dependent on other constraints or no longer restricts {}",
-                       analysed_->written.equation_names[selector_->dependent_equation()],
-                       fmt::join(names, ", "));
+ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
+                                                 const std::vector<bool>& fixed) {
+  if (start_ != nullptr) {
+    const ConsistentOutcome outcome = start_->make_start_consistent(t, state, fixed);
+    if (outcome.ok()) gather(state);
+    return outcome;
   }
+  gather(state);
+  std::vector<bool> fixed_unknowns;
+  for (const Expr& symbol : analysed_->dae->definition().unknowns)
+    fixed_unknowns.push_back(symbol.node()->order == 0 && fixed[symbol.node()->variable().index()]);
+  if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
+  const ConsistentOutcome outcome =
+      constraints().solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
+  if (outcome.ok()) return complete(t, state);
+  if (projection_ != nullptr && selector_ != nullptr) active_ = nullptr;
+  return outcome;
+}
 
-  void ModeRun::take_over(ModeRun & former) {
-    step_ = former.integrator().suggested_step();
-    if (former.monitor_ != nullptr) monitor_ = std::move(former.monitor_);
-    earlier_ = former.counts();
-    report_.visits = former.report_.visits;
-    report_.seconds = former.report_.seconds;
-  }
+// Large reduced forms have no least-change projection: the states are chosen from the guess, and
+// the rest is made to fit them.
+bool ModeRun::select_states_if_large(double t) {
+  if (selector_ == nullptr || projection_ != nullptr) return true;
+  states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
+  if (states_.size() != analysed_->reduced->states) return false;
+  active_ = &setup_for(states_);
+  return true;
+}
 
-  void ModeRun::read_point(SystemState & state) {
-    const Integrator& at = integrator();
-    scatter(at.time(), at.x().data(), at.dx().data(), state);
+// All constraints hold at x_: chooses states or projector, solves for what is left, and hands the
+// point over.
+ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
+  if (projector_ != nullptr && !update_projector(t, x_.data()))
+    return {ConsistentStatus::kNotConverged, 0};
+  if (selector_ != nullptr) {
+    states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
+    if (states_.size() != analysed_->reduced->states)
+      return {ConsistentStatus::kNotConverged, analysed_->reduced->fixed_rows - 1};
+    active_ = &setup_for(states_);
   }
+  if (projection_ != nullptr) {
+    const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
+    if (!outcome.ok()) return outcome;
+  }
+  hand_over(t, state);
+  return {};
+}
 
-  void ModeRun::read_interpolated(double t, SystemState& state) {
-    integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
-    if (has_algebraic_) active_->consistent.solve(data_, t, x_.data(), dx_.data());
-    scatter(t, x_.data(), dx_.data(), state);
-  }
+void ModeRun::hand_over(double t, SystemState& state) {
+  for (const Expr& symbol : held_)
+    if (symbol.is_variable()) state.slopes[symbol.node()->index] = 0.0;
+  scatter(t, x_.data(), dx_.data(), state);
+}
 
-  void ModeRun::transition_values(std::size_t guard, double t, const SystemState& left,
-                                  std::vector<double>& values) {
-    values.resize(transitions_[guard].output_count());
-    const double* inputs[] = {&t, left.values.data(), left.slopes.data(), data_.parameters.data(),
-                              left.slots.data()};
-    transitions_[guard].evaluate(inputs, transition_registers_[guard], values.data());
-  }
+void ModeRun::restart(double t) {
+  entered_ = true;
+  integrator().restart(t, x_, dx_, step_);
+}
 
-  RankReport ModeRun::measure_ranks(double t) {
-    return saltus::measure_ranks(*analysed_->dae, data_, t, x_.data(), dx_.data());
-  }
+StepOutcome ModeRun::step(double limit) {
+  if (selector_ != nullptr && !reselect()) return {StepStatus::kRanksChanged, 0};
+  if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
+    return {StepStatus::kRanksChanged, 0};
+  const StepOutcome outcome = integrator().step(limit);
+  if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
+  // Is it the constraints? Small changes of their numbers have not been looked at.
+  const Integrator& at = integrator();
+  const bool dependent =
+      selector_->select(data_, at.time(), at.x().data(), at.dx().data(), states_).empty();
+  return dependent ? StepOutcome{StepStatus::kRanksChanged, 0} : outcome;
+}
 
-  void ModeRun::measure_constraints(double t, const SystemState& state, bool at_switch) {
-    if (monitor_ != nullptr) monitor_->measure(t, state, at_switch);
-  }
+bool ModeRun::update_projector(double t, const double* x) {
+  return projector_->update(t, x, data_.parameters, data_.held, analysed_->projected->first_z1);
+}
 
-  LevelResiduals ModeRun::constraint_residuals() const {
-    return monitor_ != nullptr ? monitor_->residuals() : LevelResiduals();
-  }
+// Changes the rows that are integrated when others have become clearly better. The solution goes
+// on as it was: one-step methods need nothing else. False if the constraints have become
+// dependent.
+bool ModeRun::reselect() {
+  const Integrator& old = integrator();
+  if (selector_->is_settled(data_, old.time(), old.x().data(), old.dx().data())) return true;
+  std::vector<std::size_t> states =
+      selector_->select(data_, old.time(), old.x().data(), old.dx().data(), states_);
+  if (states.size() != states_.size()) return false;
+  if (states == states_) return true;
+  std::copy(old.x().begin(), old.x().end(), x_.begin());
+  std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
+  Setup& next = setup_for(states);
+  if (!next.consistent.solve(data_, old.time(), x_.data(), dx_.data()).ok()) return true;
+  next.integrator->restart(old.time(), x_, dx_, old.suggested_step());
+  active_ = &next;
+  states_ = std::move(states);
+  return true;
+}
 
-  std::unique_ptr<ModeRun> make_mode_run(
-      const HybridSystem& system, ModeId id, const SimulateOptions& options, double tolerance,
-      double t, const SystemState& state, std::vector<std::string>& warnings) {
-    std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
-    if (analysed == nullptr) return nullptr;
-    auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
-    if (options.formulation == Formulation::kReduced) return run;
-    SystemState point = state;
-    run->make_consistent(t, point);  // where it fails, the state is the best guess there is
-    std::string objection;
-    std::unique_ptr<const AnalysedMode> form = reformulate(
-        system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
-    if (form == nullptr) {
-      if (!objection.empty())
-        warnings.push_back(fmt::format("mode '{}' is integrated in reduced form, not in '{}': {}",
-                                       run->mode().name, to_string(options.formulation),
-                                       objection));
-      return run;
-    }
-    return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
+std::string ModeRun::describe_rank_change() const {
+  if (selector_ == nullptr)
+    return fmt::format("there are no longer {} differential and {} algebraic equations",
+                       analysed_->values.d, analysed_->values.a);
+  std::vector<std::string> names;
+  for (const std::size_t j : selector_->dependent_unknowns())
+    names.push_back(fmt::format("'{}'", analysed_->written.unknown_names[j]));
+  return fmt::format("{} has become dependent on other constraints or no longer restricts {}",
+                     analysed_->written.equation_names[selector_->dependent_equation()],
+                     fmt::join(names, ", "));
+}
+
+void ModeRun::take_over(ModeRun& former) {
+  step_ = former.integrator().suggested_step();
+  if (former.monitor_ != nullptr) monitor_ = std::move(former.monitor_);
+  earlier_ = former.counts();
+  report_.visits = former.report_.visits;
+  report_.seconds = former.report_.seconds;
+}
+
+void ModeRun::read_point(SystemState& state) {
+  const Integrator& at = integrator();
+  scatter(at.time(), at.x().data(), at.dx().data(), state);
+}
+
+void ModeRun::read_interpolated(double t, SystemState& state) {
+  integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
+  if (has_algebraic_) active_->consistent.solve(data_, t, x_.data(), dx_.data());
+  scatter(t, x_.data(), dx_.data(), state);
+}
+
+void ModeRun::transition_values(std::size_t guard, double t, const SystemState& left,
+                                std::vector<double>& values) {
+  values.resize(transitions_[guard].output_count());
+  const double* inputs[] = {&t, left.values.data(), left.slopes.data(), data_.parameters.data(),
+                            left.slots.data()};
+  transitions_[guard].evaluate(inputs, transition_registers_[guard], values.data());
+}
+
+RankReport ModeRun::measure_ranks(double t) {
+  return saltus::measure_ranks(*analysed_->dae, data_, t, x_.data(), dx_.data());
+}
+
+void ModeRun::measure_constraints(double t, const SystemState& state, bool at_switch) {
+  if (monitor_ != nullptr) monitor_->measure(t, state, at_switch);
+}
+
+LevelResiduals ModeRun::constraint_residuals() const {
+  return monitor_ != nullptr ? monitor_->residuals() : LevelResiduals();
+}
+
+std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
+                                       const SimulateOptions& options, double tolerance, double t,
+                                       const SystemState& state,
+                                       std::vector<std::string>& warnings) {
+  std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
+  if (analysed == nullptr) return nullptr;
+  auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
+  if (options.formulation == Formulation::kReduced) return run;
+  SystemState point = state;
+  run->make_consistent(t, point);  // where it fails, the state is the best guess there is
+  std::string objection;
+  std::unique_ptr<const AnalysedMode> form = reformulate(
+      system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
+  if (form == nullptr) {
+    if (!objection.empty())
+      warnings.push_back(fmt::format("mode '{}' is integrated in reduced form, not in '{}': {}",
+                                     run->mode().name, to_string(options.formulation), objection));
+    return run;
   }
+  return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
+}
 
 }  // namespace saltus
