@@ -26,10 +26,10 @@ TEST(Json, HasExactlyTheDocumentedFields) {
             (std::vector<std::string>{"saltus", "model", "method", "formulation", "tolerance",
                                       "status", "message", "time", "final", "events", "modes",
                                       "sensitivities", "statistics"}));
-  EXPECT_EQ(keys(json["events"][0]),
-            (std::vector<std::string>{"time", "kind", "tags", "class", "from", "to", "causes",
-                                      "jumps", "impulses", "discrete", "iterations", "slope",
-                                      "condition"}));
+  EXPECT_EQ(
+      keys(json["events"][0]),
+      (std::vector<std::string>{"time", "kind", "tags", "class", "from", "to", "causes", "jumps",
+                                "impulses", "discrete", "iterations", "slope", "condition"}));
   EXPECT_EQ(keys(json["modes"][0]),
             (std::vector<std::string>{"name", "conditions", "unknowns", "mu", "d", "a", "v", "u",
                                       "visits", "seconds"}));
