@@ -27,8 +27,9 @@ TEST(Examples, EveryOneReachesItsStopTimeWithBothMethods) {
       const SimulateResult result = simulate(system, {.method = method});
       EXPECT_EQ(result.reason, StopReason::kStopTime) << example.name << ": " << result.message;
       EXPECT_EQ(result.time, system.experiment.stop_time);
-      // The path leaves the arm no freedom, so its start values are guesses to be corrected.
-      if (example.name != "arm") {
+      // The path leaves the arm no freedom, so its start values are guesses to be corrected; a
+      // guard of km16 is said to be kept as a constraint.
+      if (example.name != "arm" && example.name != "km16") {
         EXPECT_TRUE(result.warnings.empty()) << example.name << ": " << result.warnings.front();
       }
     }

@@ -28,9 +28,10 @@ double period() {
   return 2.0 * std::acos(-1.0) / std::sqrt(9.81) / a;
 }
 
+// At every step the integrator takes; points interpolated in between are less accurate.
 TEST(FirstIntegral, KeepsTheEnergyOverAThousandPeriods) {
   const SimulateResult result =
-      simulate(make_km16(), {.stop_time = 1000.0 * period(), .tolerance = 1e-8, .interval = 0.5});
+      simulate(make_km16(), {.stop_time = 1000.0 * period(), .tolerance = 1e-8, .interval = 0.0});
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
   EXPECT_TRUE(result.events.empty());
   const std::vector<double> change = result.trajectory.column("energy change");

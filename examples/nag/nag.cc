@@ -40,7 +40,7 @@ struct Element {
 class Builder {
  public:
   explicit Builder(const NagOptions& options)
-      : options_(options), nag_("nag"), elements_(nag_elements().size()) {}
+      : options_(options), nag_(options.name), elements_(nag_elements().size()) {}
 
   HybridSystem build() {
     declare_bodies();
@@ -346,7 +346,8 @@ HybridSystem make_nag(const NagOptions& options) { return Builder(options).build
 HybridSystem make_nag() { return make_nag(NagOptions{}); }
 
 HybridSystem make_nag_coast() {
-  return make_nag({.shifts = {},
+  return make_nag({.name = "nag_coast",
+                   .shifts = {},
                    .engine = {{0.0, 180.0, 0.5}, {1.5, -30.0, 0.3}, {3.0, 180.0, 0.3}},
                    .free_wheels = true,
                    .released = {"b1"},

@@ -22,6 +22,7 @@ struct NagShift {
 
 // A run of the gearbox. The defaults are the run of HM section 6 on [0, 7] s.
 struct NagOptions {
+  std::string name = "nag";
   std::string gear = "1";  // at the start, at rest
   std::vector<NagShift> shifts = {{2.0, "2"}, {4.0, "3"}, {6.0, "2"}};
   std::vector<NagTorque> engine = {{0.0, 180.0, 0.5}};

@@ -30,7 +30,7 @@ constexpr double kReuseJacobian = 1e-3;
 constexpr double kLargestContraction = 0.3;
 // Iterations at the end point go on until the update is this small, relative to the solution.
 constexpr double kPolished = 1e-11;
-constexpr int kMaxPolish = 3;
+constexpr int kMaxPolish = 5;
 constexpr int kMaxFailures = 60;
 
 struct Tableau {
@@ -285,7 +285,6 @@ void Radau::accept(double t_end, double h) {
 void Radau::polish(double h) {
   const double gamma = tableau().gamma / h;
   const std::vector<bool>& exact = dae_.definition().exact;
-  const double slack = slack_of_uncontrolled(h);
   for (int k = 0; k < kMaxPolish; ++k) {
     dae_.residual(data_, t1_, x1_.data(), dx1_.data(), work_.data());
     ++counts_.residuals;
@@ -300,8 +299,7 @@ void Radau::polish(double h) {
       x1_[j] -= work_[j];
       dx1_[j] -= gamma * work_[j];
       stages_[2 * n_ + j] -= work_[j];
-      const double weight = is_slack(j) ? slack : 1.0;
-      largest = std::max(largest, std::abs(work_[j]) * scale_[j] * weight);
+      largest = std::max(largest, std::abs(work_[j]) * scale_[j]);
     }
     if (largest * rtol_ <= kPolished) return;
   }

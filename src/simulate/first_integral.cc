@@ -52,8 +52,10 @@ bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t gua
       double& x = near.values[id.index()];
       x += spread(random) * (std::abs(x) + system.variable(id).nominal);
     }
-    if (!run.make_consistent(t, near).ok()) continue;
-    const double* inputs[] = {&t, near.values.data(), near.slopes.data(),
+    // A rate that vanishes at this instant only is no first integral.
+    const double later = t + std::abs(spread(random)) * (1.0 + std::abs(t));
+    if (!run.make_consistent(later, near).ok()) continue;
+    const double* inputs[] = {&later, near.values.data(), near.slopes.data(),
                               run.data().parameters.data(), near.slots.data()};
     double result[2];
     tape.evaluate(inputs, registers, result);

@@ -335,8 +335,11 @@ bool ModeRun::follow_states(double t, SystemState& state) {
     bool kept = true;
     for (std::size_t j = 0; j < x.size() && kept; ++j)
       kept = !given[j] || std::abs(x_[j] - x[j]) <= kRounding * (std::abs(x[j]) + nominal[j]);
-    if (!kept) return false;
-    hand_over(t, state);
+    // What the reduced form has eliminated must be what it was, too.
+    SystemState after = state;
+    hand_over(t, after);
+    if (!kept || !carries_over(state, after)) return false;
+    state = std::move(after);
     return true;
   }
   return false;

@@ -436,7 +436,9 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   if (chattering_.is_sliding(from.analysed().id)) event.tags.emplace_back("sliding-exit");
   if (guard.to.empty()) event.tags.emplace_back("terminate");
   const Integrator& integrator = run_->integrator();
-  if (integrator.time() > integrator.previous_time())
+  // Not so on a further hop at the same instant: no step has led there.
+  if (integrator.time() > integrator.previous_time() && integrator.previous_time() <= time_ &&
+      time_ <= integrator.time())
     note_motion(run_->watch().motion(chosen, integrator, time_), event);
   if (guard.to.empty()) {
     classify(event);
