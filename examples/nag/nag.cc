@@ -1,5 +1,7 @@
 #include "examples/nag/nag.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -79,8 +81,10 @@ class Builder {
     Expr before = 0.0;
     for (std::size_t k = 0; k < course.size(); ++k) {
       const std::string number = course.size() == 1 ? "" : std::to_string(k + 1);
-      const Expr level = parameter(name + ".max" + number, course[k].torque, "N.m", "torque");
-      const Expr rise = parameter(name + ".t_rise" + number, course[k].rise, "s", "rise time");
+      const Expr level =
+          parameter(fmt::format("{}.max{}", name, number), course[k].torque, "N.m", "torque");
+      const Expr rise =
+          parameter(fmt::format("{}.t_rise{}", name, number), course[k].rise, "s", "rise time");
       sum += (level - before) * ramp((nag_.time() - course[k].time) / rise);
       before = level;
     }

@@ -76,7 +76,7 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
     frame.locals.values.emplace_back(name, std::move(value));
   }
   frame.locals.shadows = frame.locals.values.size();
-  const std::vector<std::pair<std::string, Value>> before = frame.locals.values;
+  const std::vector<NamedValue> before = frame.locals.values;
   execute(statements, frame);
   const Place& place = statements.front().place;
   for (std::size_t k = 0; k < declared.size(); ++k)

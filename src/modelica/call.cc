@@ -40,7 +40,7 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
     const FunctionValue& function = *first.local->function;
     const ClassInfo& in = info(*function.definition);
     // The inputs that are already bound are left out when positions are counted.
-    std::vector<std::pair<std::string, Value>> arguments = function.bound;
+    std::vector<NamedValue> arguments = function.bound;
     std::size_t next = 0;
     for (const ClassInfo::Element& element : in.elements) {
       if (element.component->causality != Causality::kInput) continue;
@@ -104,11 +104,9 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
   return call_vectorized(definition, bind_arguments(*type.info, e, scope, place), place);
 }
 
-std::vector<std::pair<std::string, Value>> Flattener::bind_arguments(const ClassInfo& in,
-                                                                     const CallExpression& e,
-                                                                     const Scope& scope,
-                                                                     const Place& place) {
-  std::vector<std::pair<std::string, Value>> result;
+std::vector<NamedValue> Flattener::bind_arguments(const ClassInfo& in, const CallExpression& e,
+                                                  const Scope& scope, const Place& place) {
+  std::vector<NamedValue> result;
   if (!e.iterators.empty()) refuse("a reduction with a function of the model", place);
   std::vector<std::string> inputs;
   for (const ClassInfo::Element& element : in.elements)
@@ -131,9 +129,9 @@ std::vector<std::pair<std::string, Value>> Flattener::bind_arguments(const Class
 }
 
 // A function of scalars called with arrays is applied to each element.
-std::vector<Value> Flattener::call_vectorized(
-    const ClassDefinition& function, const std::vector<std::pair<std::string, Value>>& arguments,
-    const Place& place) {
+std::vector<Value> Flattener::call_vectorized(const ClassDefinition& function,
+                                              const std::vector<NamedValue>& arguments,
+                                              const Place& place) {
   const ClassInfo& in = info(function);
   Dimensions shape;
   std::vector<bool> spread(arguments.size(), false);
@@ -158,7 +156,7 @@ std::vector<Value> Flattener::call_vectorized(
   if (shape.empty()) return call_function(function, arguments, place);
   std::vector<Value> parts;
   for (std::size_t i = 0; i < element_count(shape); ++i) {
-    std::vector<std::pair<std::string, Value>> one = arguments;
+    std::vector<NamedValue> one = arguments;
     for (std::size_t k = 0; k < one.size(); ++k)
       if (spread[k]) one[k].second = element(arguments[k].second, i, shape.size());
     std::vector<Value> result = call_function(function, std::move(one), place);
@@ -169,8 +167,7 @@ std::vector<Value> Flattener::call_vectorized(
 }
 
 std::vector<Value> Flattener::call_function(const ClassDefinition& function,
-                                            std::vector<std::pair<std::string, Value>> arguments,
-                                            const Place& place) {
+                                            std::vector<NamedValue> arguments, const Place& place) {
   if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
     return *native;
   const ClassInfo& in = info(function);
@@ -209,7 +206,7 @@ Value Flattener::construct_record(const ClassRef& record, const CallExpression& 
                                   const Scope& scope, const Place& place) {
   const TypeRef type = resolve_type(record);
   const ClassInfo& in = *type.info;
-  std::vector<std::pair<std::string, Value>> given;
+  std::vector<NamedValue> given;
   for (std::size_t k = 0; k < e.arguments.size(); ++k) {
     if (k >= in.elements.size())
       throw Error(fmt::format("{}() has only {} fields", in.definition->name, in.elements.size()),
@@ -230,8 +227,7 @@ Value Flattener::construct_record(const ClassRef& record, const CallExpression& 
 }
 
 Value Flattener::construct_record(const ClassDefinition& record,
-                                  const std::vector<std::pair<std::string, Value>>& given,
-                                  const Place& place) {
+                                  const std::vector<NamedValue>& given, const Place& place) {
   const ClassInfo& in = info(record);
   Value value;
   value.type = BasicType::kRecord;

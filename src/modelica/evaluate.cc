@@ -74,7 +74,7 @@ Value Flattener::evaluate(const Expression& expression, const Scope& scope) {
 }
 
 Value Flattener::evaluate_unary(const UnaryExpression& e, const Scope& scope, const Place& place) {
-  const Value operand = evaluate(*e.operand, scope);
+  Value operand = evaluate(*e.operand, scope);
   switch (e.op) {
     case UnaryOperator::kNot:
       if (operand.type != BasicType::kBoolean)
@@ -104,7 +104,7 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
             operand->place.location());
       return value;
     };
-    const Value left = side(e.left);
+    Value left = side(e.left);
     const bool is_and = e.op == BinaryOperator::kAnd;
     // The right side may be meaningless where the left one decides.
     if (left.is_scalar() && left.number().is_number() && (left.number().number() != 0.0) != is_and)

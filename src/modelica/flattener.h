@@ -169,38 +169,31 @@ class Flattener {
   Value pre_of(const Value& value, const Place& place);
   Value derivative_of(const Value& value, const Place& place);
   std::vector<Value> call_function(const ClassDefinition& function,
-                                   std::vector<std::pair<std::string, Value>> arguments,
-                                   const Place& place);
+                                   std::vector<NamedValue> arguments, const Place& place);
   std::vector<Value> call_vectorized(const ClassDefinition& function,
-                                     const std::vector<std::pair<std::string, Value>>& arguments,
-                                     const Place& place);
-  std::optional<std::vector<Value>> call_native(
-      const ClassDefinition& function, const std::vector<std::pair<std::string, Value>>& arguments,
-      const Place& place);
-  std::optional<Value> interpolate_vector(
-      const std::vector<std::pair<std::string, Value>>& arguments, const Place& place);
+                                     const std::vector<NamedValue>& arguments, const Place& place);
+  std::optional<std::vector<Value>> call_native(const ClassDefinition& function,
+                                                const std::vector<NamedValue>& arguments,
+                                                const Place& place);
+  std::optional<Value> interpolate_vector(const std::vector<NamedValue>& arguments,
+                                          const Place& place);
   std::string resource_path(const std::string& uri, const Place& place);
-  std::optional<Value> call_table(const std::string& name,
-                                  const std::vector<std::pair<std::string, Value>>& arguments,
+  std::optional<Value> call_table(const std::string& name, const std::vector<NamedValue>& arguments,
                                   const Place& place);
   Value construct_record(const ClassRef& record, const CallExpression& e, const Scope& scope,
                          const Place& place);
-  Value construct_record(const ClassDefinition& record,
-                         const std::vector<std::pair<std::string, Value>>& given,
+  Value construct_record(const ClassDefinition& record, const std::vector<NamedValue>& given,
                          const Place& place);
-  std::vector<std::pair<std::string, Value>> bind_arguments(const ClassInfo& info,
-                                                            const CallExpression& e,
-                                                            const Scope& scope, const Place& place);
+  std::vector<NamedValue> bind_arguments(const ClassInfo& info, const CallExpression& e,
+                                         const Scope& scope, const Place& place);
   std::string message_text(const Expression& expression, const Scope& scope);
 
   // --- statements.cc: symbolic execution
   struct Frame;
   enum class Flow { kNext, kBreak, kReturn };
-  std::vector<Value> run_function(const ClassInfo& info,
-                                  const std::vector<std::pair<std::string, Value>>& arguments,
+  std::vector<Value> run_function(const ClassInfo& info, const std::vector<NamedValue>& arguments,
                                   const Place& place);
-  std::vector<Value> explore(const ClassInfo& info,
-                             const std::vector<std::pair<std::string, Value>>& arguments,
+  std::vector<Value> explore(const ClassInfo& info, const std::vector<NamedValue>& arguments,
                              const std::vector<bool>& prefix, const Place& place, int& leaves);
   Flow execute(const std::vector<Statement>& statements, Frame& frame);
   Flow execute(const Statement& statement, Frame& frame);

@@ -21,7 +21,7 @@ struct ClassInfo;
 // Names that live in an expression or algorithm only: iterators and the variables of a function.
 struct Locals {
   const Locals* outer = nullptr;
-  std::vector<std::pair<std::string, Value>> values;
+  std::vector<NamedValue> values;
   std::size_t shadows = 0;  // the first so many hide components of the model (its algorithms)
 
   // Looks outward; pre(x) in an algorithm asks for the component, past what hides it.

@@ -12,7 +12,7 @@
 
 namespace saltus {
 
-using Arguments = std::vector<std::pair<std::string, Value>>;
+using Arguments = std::vector<NamedValue>;
 
 std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& function,
                                                          const Arguments& arguments,
@@ -28,7 +28,7 @@ std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& 
   const ExternalFunction& external = *function.external;
   const std::string& name = external.name.empty() ? function.name : external.name;
   if (external.language == "builtin" && arguments.size() <= 2) {
-    std::vector<std::pair<std::string, Value>> values;
+    std::vector<NamedValue> values;
     CallExpression call;
     call.function.parts.push_back({name, {}, place});
     Locals locals;

@@ -76,15 +76,14 @@ Value join_values(const Expr& condition, const Value& a, const Value& b) {
   return result;
 }
 
-std::vector<Value> Flattener::run_function(
-    const ClassInfo& in, const std::vector<std::pair<std::string, Value>>& arguments,
-    const Place& place) {
+std::vector<Value> Flattener::run_function(const ClassInfo& in,
+                                           const std::vector<NamedValue>& arguments,
+                                           const Place& place) {
   int leaves = 0;
   return explore(in, arguments, {}, place, leaves);
 }
 
-std::vector<Value> Flattener::explore(const ClassInfo& in,
-                                      const std::vector<std::pair<std::string, Value>>& arguments,
+std::vector<Value> Flattener::explore(const ClassInfo& in, const std::vector<NamedValue>& arguments,
                                       const std::vector<bool>& prefix, const Place& place,
                                       int& leaves) {
   if (++leaves > kMaxPaths)

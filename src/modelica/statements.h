@@ -11,7 +11,7 @@ namespace saltus {
 // What an algorithm works on.
 struct Flattener::Frame {
   using Snapshot = struct {
-    std::vector<std::pair<std::string, Value>> values;
+    std::vector<NamedValue> values;
     std::vector<bool> taken;
     std::vector<Expr> conditions;
   };

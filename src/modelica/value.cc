@@ -24,8 +24,7 @@ std::vector<T> part_of(const std::vector<T>& all, std::size_t first, std::size_t
   return std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(count));
 }
 
-const Value* find_field(const std::vector<std::pair<std::string, Value>>& fields,
-                        std::string_view name) {
+const Value* find_field(const std::vector<NamedValue>& fields, std::string_view name) {
   for (const auto& [field_name, value] : fields)
     if (field_name == name) return &value;
   return nullptr;

@@ -34,11 +34,12 @@ inline bool is_number_like(BasicType type) {
   return is_numeric(type) || type == BasicType::kBoolean || type == BasicType::kEnumeration;
 }
 
+struct NamedValue;
 struct Value;
 struct Scope;
 
 struct Record {
-  std::vector<std::pair<std::string, Value>> fields;
+  std::vector<NamedValue> fields;
   Value* find(std::string_view name);
   const Value* find(std::string_view name) const;
 };
@@ -46,14 +47,14 @@ struct Record {
 // What the constructor of an ExternalObject was called with.
 struct ExternalObject {
   const ClassDefinition* definition = nullptr;
-  std::vector<std::pair<std::string, Value>> arguments;
+  std::vector<NamedValue> arguments;
   const Value* find(std::string_view name) const;
 };
 
 // A function with some inputs already given.
 struct FunctionValue {
   const ClassDefinition* definition = nullptr;
-  std::vector<std::pair<std::string, Value>> bound;
+  std::vector<NamedValue> bound;
 };
 
 using Dimensions = std::vector<std::size_t>;
@@ -81,6 +82,13 @@ struct Value {
   // Pre: a scalar of numbers.
   const Expr& number() const { return numbers.front(); }
   const std::string& text() const { return strings.front(); }
+};
+
+struct NamedValue {
+  NamedValue() = default;
+  NamedValue(std::string name, Value value) : first(std::move(name)), second(std::move(value)) {}
+  std::string first;
+  Value second;
 };
 
 // Element `flat` of the first `rank` subscripts: v[i, j] with the other subscripts left.
