@@ -167,7 +167,8 @@ std::vector<Value> Flattener::call_vectorized(const ClassDefinition& function,
 }
 
 std::vector<Value> Flattener::call_function(const ClassDefinition& function,
-                                            std::vector<NamedValue> arguments, const Place& place) {
+                                            const std::vector<NamedValue>& arguments,
+                                            const Place& place) {
   if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
     return *native;
   const ClassInfo& in = info(function);

@@ -169,7 +169,7 @@ class Flattener {
   Value pre_of(const Value& value, const Place& place);
   Value derivative_of(const Value& value, const Place& place);
   std::vector<Value> call_function(const ClassDefinition& function,
-                                   std::vector<NamedValue> arguments, const Place& place);
+                                   const std::vector<NamedValue>& arguments, const Place& place);
   std::vector<Value> call_vectorized(const ClassDefinition& function,
                                      const std::vector<NamedValue>& arguments, const Place& place);
   std::optional<std::vector<Value>> call_native(const ClassDefinition& function,
