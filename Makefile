@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench format lint clean setup setup-dev
+.PHONY: help run build test bench format lint sanitize clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -33,6 +33,11 @@ format:  ## lay out all sources with clang-format
 
 lint: $(RELEASE)/build.ninja | setup-dev  ## look for defects with clang-tidy
 	@scripts/lint $(RELEASE) $(JOBS)
+
+sanitize: | setup-dev  ## build with the address and undefined-behaviour sanitizers and run the tests
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS) -LE slow
 
 clean:  ## remove what was built and simulated
 	@rm -rf build results
