@@ -159,7 +159,7 @@ std::vector<Value> Flattener::call_vectorized(const ClassDefinition& function,
     std::vector<NamedValue> one = arguments;
     for (std::size_t k = 0; k < one.size(); ++k)
       if (spread[k]) one[k].second = element(arguments[k].second, i, shape.size());
-    std::vector<Value> result = call_function(function, std::move(one), place);
+    std::vector<Value> result = call_function(function, one, place);
     if (result.empty()) return {};
     parts.push_back(std::move(result.front()));
   }
