@@ -206,7 +206,7 @@ class FormBuilder {
   }
   // Their derivatives become unknowns so that second derivatives need not occur.
   std::vector<std::size_t> give_velocities() {
-    const std::vector<std::size_t> given = without_velocity();
+    std::vector<std::size_t> given = without_velocity();
     for (const std::size_t j : given) split_derivative(j);
     return given;
   }
