@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/structural_values.h"
 #include "expr/differentiate.h"
 
 namespace saltus {
@@ -207,18 +208,10 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
   const Offsets offsets = find_offsets(signature);
   if (!offsets.solvable) return nullptr;
 
-  CharacteristicValues& values = analysed->values;
-  for (const int c : offsets.c) {
-    values.mu = std::max(values.mu, c);
-    values.d -= c;
-  }
-  for (const int d : offsets.d) {
-    values.d += d;
-    analysed->differential.push_back(d > 0);
-  }
-  values.a = static_cast<int>(analysed->unknowns.size()) - values.d;
+  analysed->values = structural_values(offsets);
+  for (const int d : offsets.d) analysed->differential.push_back(d > 0);
   analysed->mechanics = find_mechanical_structure(written, analysed->unknowns, offsets);
-  if (values.mu > 0) {
+  if (analysed->values.mu > 0) {
     auto form = std::make_unique<ReducedForm>(
         reduce(system.graph(), written, analysed->unknowns, signature, offsets));
     analysed->dae = std::make_unique<const Dae>(form->definition);

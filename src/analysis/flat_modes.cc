@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/structural_conditions.h"
+#include "analysis/structural_values.h"
 #include "expr/differentiate.h"
 
 namespace saltus {
@@ -77,17 +78,6 @@ std::vector<Expr> structural(const HybridSystem& system, const std::vector<Equat
 std::string as_text(const Expr& condition, bool value) {
   const Expr shown = value ? condition : !condition;
   return to_string(shown);
-}
-
-CharacteristicValues values_of(const Offsets& offsets) {
-  CharacteristicValues values;
-  for (const int c : offsets.c) {
-    values.mu = std::max(values.mu, c);
-    values.d -= c;
-  }
-  for (const int d : offsets.d) values.d += d;
-  values.a = static_cast<int>(offsets.d.size()) - values.d;
-  return values;
 }
 
 void collect(const std::vector<EquationItem>& items, std::vector<Expr>& conditions) {
@@ -250,7 +240,7 @@ void FlatModes::describe_as_written(FlatMode& made) const {
   const Columns columns(flat_.written.system, written.equations);
   const Offsets offsets = find_offsets(columns.signature());
   made.unknowns = columns.signature().unknown_count;
-  if (offsets.solvable) made.values = values_of(offsets);
+  if (offsets.solvable) made.values = structural_values(offsets);
 }
 
 std::vector<std::size_t> FlatModes::neighbours(std::size_t index,

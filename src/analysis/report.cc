@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analysis/analysed_mode.h"
+#include "analysis/structural_values.h"
 #include "analysis/structure.h"
 #include "expr/differentiate.h"
 #include "model/system_state.h"
@@ -48,18 +49,6 @@ std::string name_equation(const Mode& mode, std::size_t index) {
 std::string describe(const Guard& guard) {
   return fmt::format("{}: {} > 0, then {}", guard.name, to_string(guard.value),
                      guard.to.empty() ? "the run ends" : guard.to);
-}
-
-// mu, d, a as far as structure tells.
-CharacteristicValues structural_values(const Offsets& offsets) {
-  CharacteristicValues values;
-  for (const int c : offsets.c) {
-    values.mu = std::max(values.mu, c);
-    values.d -= c;
-  }
-  for (const int d : offsets.d) values.d += d;
-  values.a = static_cast<int>(offsets.d.size()) - values.d;
-  return values;
 }
 
 // The derivatives that an equation gives explicitly: coefficient * der(x) = something without

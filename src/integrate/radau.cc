@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "integrate/collocation.h"
+
 // Letters as in Hairer & Wanner II, IV.8: c nodes, Z stage increments, T eigenvectors of A^-1,
 // gamma, alpha +- i beta its eigenvalues, dd weights of the embedded error estimate.
 
@@ -42,19 +44,8 @@ struct Tableau {
   double dd[3];
 
   Tableau() {
-    const double root6 = std::sqrt(6.0);
-    c[0] = (4.0 - root6) / 10.0;
-    c[1] = (4.0 + root6) / 10.0;
-    c[2] = 1.0;
-    // Collocation: A V = W with V_jk = c_j^(k-1), W_ik = c_i^k / k.
-    Eigen::Matrix3d v, w;
-    for (int i = 0; i < 3; ++i) {
-      for (int k = 0; k < 3; ++k) {
-        v(i, k) = std::pow(c[i], k);
-        w(i, k) = std::pow(c[i], k + 1) / (k + 1);
-      }
-    }
-    const Eigen::Matrix3d a_inverse = v * w.inverse();
+    std::copy_n(radau_collocation().c, 3, c);
+    const Eigen::Matrix3d& a_inverse = radau_collocation().inverse;
     const Eigen::EigenSolver<Eigen::Matrix3d> eigen(a_inverse);
     Eigen::Matrix3d vectors;
     for (int k = 0; k < 3; ++k) {
@@ -77,6 +68,7 @@ struct Tableau {
         t_inverse[i][j] = vectors_inverse(i, j);
       }
     }
+    const double root6 = std::sqrt(6.0);
     dd[0] = -(13.0 + 7.0 * root6) / 3.0;
     dd[1] = (-13.0 + 7.0 * root6) / 3.0;
     dd[2] = -1.0 / 3.0;

@@ -9,6 +9,7 @@
 
 #include "base/suggest.h"
 #include "expr/differentiate.h"
+#include "integrate/collocation.h"
 
 // A^-1, c, Z: as in radau.h.
 
@@ -17,26 +18,6 @@ namespace {
 
 // Relative distance of the points of a difference of fourth order.
 constexpr double kDistance = 1e-3;
-
-struct Collocation {
-  double c[3];
-  Eigen::Matrix3d inverse;
-
-  Collocation() {
-    const double root6 = std::sqrt(6.0);
-    c[0] = (4.0 - root6) / 10.0;
-    c[1] = (4.0 + root6) / 10.0;
-    c[2] = 1.0;
-    Eigen::Matrix3d v, w;
-    for (int i = 0; i < 3; ++i) {
-      for (int k = 0; k < 3; ++k) {
-        v(i, k) = std::pow(c[i], k);
-        w(i, k) = std::pow(c[i], k + 1) / (k + 1);
-      }
-    }
-    inverse = v * w.inverse();
-  }
-};
 
 // The derivative of f(e) at e = 0 from f(+-h), f(+-2h); f fills a vector and may fail.
 template <class F>
@@ -320,7 +301,7 @@ void Sensitivities::settle_event(ModeRun& run) {
 void Sensitivities::step(ModeRun& run) {
   if (given_up()) return;
   if (in_event_) settle_event(run);
-  static const Collocation formula;
+  const Collocation& formula = radau_collocation();
   const Dae& dae = run.dae();
   const Pattern& pattern = dae.pattern();
   const std::size_t n = dae.unknown_count();
