@@ -28,13 +28,18 @@ struct Alias {
 };
 
 // If `e` (already rewritten) equates two symbols with constant coefficients, the symbol to be
-// eliminated, the one of higher derivative order, with its replacement.
-bool find_alias(const Expr& e, Alias& alias) {
+// eliminated with its replacement: the one that is differentiated less often (an equation that
+// integrates it would be lost otherwise), then the one of higher derivative order.
+// `above(symbol)`: how many of its derivatives are unknowns, too.
+template <typename Above>
+bool find_alias(const Expr& e, const Above& above, Alias& alias) {
   const std::vector<Expr> leaves = leaves_of(e);
   if (leaves.size() != 2 || !leaves[0].is_variable() || !leaves[1].is_variable()) return false;
-  const bool first_is_higher = leaves[0].node()->order >= leaves[1].node()->order;
-  const Expr& out = leaves[first_is_higher ? 0 : 1];
-  const Expr& in = leaves[first_is_higher ? 1 : 0];
+  const int more = above(leaves[0]) - above(leaves[1]);
+  const bool first_goes =
+      more < 0 || (more == 0 && leaves[0].node()->order >= leaves[1].node()->order);
+  const Expr& out = leaves[first_goes ? 0 : 1];
+  const Expr& in = leaves[first_goes ? 1 : 0];
   const Expr by_out = partial(e, out);
   const Expr by_in = partial(e, in);
   if (!by_out.is_number() || !by_in.is_number() || by_out.number() == 0.0) return false;
@@ -88,9 +93,15 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
   // it is looked at, so chains of aliases collapse.
   std::unordered_map<const Node*, std::vector<const Node*>> stands_for;  // by replacement symbol
   std::vector<bool> removed(equations.size(), false);
+  std::unordered_map<std::size_t, int> highest;  // by variable
+  for (std::size_t j = 0; j < n; ++j) highest.emplace(unknowns[j].index(), offsets.d[j]);
+  const auto above = [&](const Expr& s) {
+    const auto found = highest.find(s.node()->index);
+    return found == highest.end() ? 0 : found->second - s.node()->order;
+  };
   for (std::size_t e = 0; e < equations.size(); ++e) {
     Alias alias;
-    if (leaves_of(equations[e]).size() > 4 || !find_alias(form.rewrite(equations[e]), alias))
+    if (leaves_of(equations[e]).size() > 4 || !find_alias(form.rewrite(equations[e]), above, alias))
       continue;
     const Expr old_symbol[] = {alias.symbol};
     const Expr new_symbol[] = {alias.replacement};
