@@ -5,7 +5,7 @@
 // Errors are measured against tests/problems/reference/nag.cc. IDA gets the better of two settings
 // (algebraic unknowns in the error test or not). Saltus' time is what statistics call
 // integrate_seconds, its points stored every 5 ms included; IDA stores nothing. Best of several
-// runs, in turns; processor time for IDA, wall time for Saltus, so run it on an idle machine.
+// runs, in turns; processor time for both.
 //
 //   bench_nag [--json FILE]
 

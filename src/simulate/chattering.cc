@@ -294,16 +294,33 @@ std::optional<std::vector<double>> Chattering::rates_of(const Meeting& meeting,
   return rates;
 }
 
-// d/dt of a value along the flow of a side.
+// d/dt of a value along the flow of a side, from now on: of two branches that are equal here the
+// one that grows faster is the larger one.
 std::optional<double> Chattering::rate_of(const Side& side, const Expr& value,
                                           const SystemState& state) {
+  if (value.node() != nullptr && (value.node()->op == Op::kMax || value.node()->op == Op::kMin)) {
+    const bool takes_larger = value.node()->op == Op::kMax;
+    const Expr a(value.node()->children[0]);
+    const Expr b(value.node()->children[1]);
+    const double lead = evaluate(a, state) - evaluate(b, state);
+    if (std::abs(lead) > kOnSurface * size_of(value, state))
+      return rate_of(side, (lead > 0.0) == takes_larger ? a : b, state);
+    const auto rate_a = rate_of(side, a, state);
+    const auto rate_b = rate_of(side, b, state);
+    if (!rate_a || !rate_b) return {};
+    return takes_larger ? std::max(*rate_a, *rate_b) : std::min(*rate_a, *rate_b);
+  }
   const AnalysedMode& mode = run_.modes_[side.mode.index()]->analysed();
   bool integrated = true;
+  std::vector<Expr> held;  // what this mode does not determine
   for (const Expr& leaf : leaves_of(value)) {
     if (!leaf.is_variable()) continue;
     const auto found =
         std::lower_bound(mode.unknowns.begin(), mode.unknowns.end(), leaf.node()->variable());
-    if (found == mode.unknowns.end() || *found != leaf.node()->variable()) continue;
+    if (found == mode.unknowns.end() || *found != leaf.node()->variable()) {
+      held.push_back(leaf);
+      continue;
+    }
     integrated =
         integrated && mode.differential[static_cast<std::size_t>(found - mode.unknowns.begin())];
   }
@@ -316,6 +333,8 @@ std::optional<double> Chattering::rate_of(const Side& side, const Expr& value,
     probe.name = unused_name(fmt::format("${}.rate", probe.name));
     const Expr rate = run_.system_.variable(probe.name);
     probe.equations.emplace_back("rate of a guard", rate == der(value));
+    for (const Expr& symbol : held)
+      probe.equations.emplace_back("hold " + to_string(symbol), der(symbol) == 0.0);
     const Probe made{run_.add_mode(std::move(probe)), rate.node()->variable()};
     found = probes_.emplace(std::pair(side.mode, value.node()), made).first;
   }

@@ -39,7 +39,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
       zeno_(tolerance_) {
   if (system.flat() == nullptr) validate(system);
   for (const Mode& mode : system.modes()) check_structure(system, mode);
-  analyse_seconds_ = elapsed();
+  analyse_seconds_ = processor_seconds() - processor_begun_;
   require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
           fmt::format("stop time {} must not be before start time {}, and both must be finite",
                       stop_time_, start_time_));
@@ -96,18 +96,19 @@ ModeId Simulation::add_mode(Mode mode) {
 ModeRun& Simulation::visit(ModeId id) {
   std::unique_ptr<ModeRun>& run = modes_[id.index()];
   if (run == nullptr) {
-    const auto begun = Clock::now();
     visited_.push_back(id);
-    run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
+    {
+      const Stopwatch watch(analyse_seconds_);
+      run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
+    }
     if (run == nullptr) return analyse_by_numbers(id);
-    analyse_seconds_ += seconds_since(begun);
   }
   return *run;
 }
 
 // Where structure does not settle a mode, or numbers disagree with it.
 ModeRun& Simulation::analyse_by_numbers(ModeId id) {
-  const auto begun = Clock::now();
+  const Stopwatch watch(analyse_seconds_);
   auto analysed = saltus::analyse_by_numbers(system_, id, time_, state_);
   result_.warnings.insert(result_.warnings.end(), analysed->warnings.begin(),
                           analysed->warnings.end());
@@ -118,7 +119,6 @@ ModeRun& Simulation::analyse_by_numbers(ModeId id) {
                     analysed->mode->name));
   modes_[id.index()] =
       std::make_unique<ModeRun>(system_, std::move(analysed), options_, tolerance_);
-  analyse_seconds_ += seconds_since(begun);
   return *modes_[id.index()];
 }
 
@@ -260,9 +260,8 @@ void Simulation::report_changed_starts(const std::vector<double>& starts) {
 // Whether a mode integrated as written is strangeness-free at the present point.
 bool Simulation::structure_holds() {
   if (!run_->integrated_as_written()) return true;  // the choice of states has shown it
-  const auto begun = Clock::now();
+  const Stopwatch watch(analyse_seconds_);
   const RankReport ranks = run_->measure_ranks(time_);
-  analyse_seconds_ += seconds_since(begun);
   run_->report().d = ranks.values.d;
   run_->report().a = ranks.values.a;
   return ranks.strangeness_free;
@@ -279,7 +278,7 @@ StepOutcome Simulation::step() {
 
 // The same formulation of the mode, made for the present point.
 void Simulation::renew_form() {
-  const auto begun = Clock::now();
+  const Stopwatch watch(analyse_seconds_);
   const ModeId id = run_->analysed().id;
   std::vector<std::string> known;  // what there was to say was said when the mode was entered
   std::unique_ptr<ModeRun> next =
@@ -294,7 +293,6 @@ void Simulation::renew_form() {
   } else {
     state_ = before;
   }
-  analyse_seconds_ += seconds_since(begun);
 }
 
 // The characteristic values have changed inside a mode (HM Algorithm 20, step 1): goes on from here
@@ -593,7 +591,7 @@ SimulateResult Simulation::finish() {
   total.events = result_.events.size();
   total.analyse_seconds = analyse_seconds_;
   total.wall_seconds = elapsed();
-  total.integrate_seconds = total.wall_seconds - analyse_seconds_;
+  total.integrate_seconds = processor_seconds() - processor_begun_ - analyse_seconds_;
   result_.trajectory = std::move(recorder_->trajectory());
   return std::move(result_);
 }

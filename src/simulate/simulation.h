@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/processor_time.h"
 #include "model/system.h"
 #include "simulate/chattering.h"
 #include "simulate/mode_run.h"
@@ -89,7 +90,8 @@ class Simulation {
   double tolerance_;
   double interval_;
   Clock::time_point begun_ = Clock::now();
-  double analyse_seconds_ = 0.0;
+  double processor_begun_ = processor_seconds();
+  double analyse_seconds_ = 0.0;  // processor time
 
   std::vector<std::unique_ptr<ModeRun>> modes_;  // by ModeId; null until visited
   std::vector<ModeId> visited_;
