@@ -336,6 +336,24 @@ TEST(Guards, VanishOnTheSolutionNotOnTheExtension) {
   }
 }
 
+// x' = sin t from 1e-9: x = 1e-9 + 1 - cos t never falls, but a cubic through it that has a step as
+// long as this falls at first, by about 1e-8.
+TEST(Guards, StartThatIsFlatterThanTheExtensionIsNoRoot) {
+  HybridSystem system("flat start");
+  const Expr x = system.variable("x", {.start = 1e-9, .fixed = true});
+  Mode& rising = system.mode("rising");
+  rising.equations = {der(x) == sin(system.time())};
+  rising.guards = {{.name = "fallen", .value = x, .to = ""}};
+  SimulateOptions options;
+  options.stop_time = 1.0;
+  options.first_step = 0.3;
+  options.tolerance = 1e-4;
+  const SimulateResult result = simulate(system, options);
+  EXPECT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_TRUE(result.events.empty());
+  EXPECT_NEAR(result.final.at("x"), 1.0 - std::cos(1.0), 1e-4);
+}
+
 TEST(Guards, MayReadDerivatives) {
   const Located found = locate(
       1e-6, [](const Expr&, const Expr& v, const Expr&) { return 0.3 - der(v); },

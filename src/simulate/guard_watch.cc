@@ -280,6 +280,9 @@ void GuardWatch::pin_down(Integrator& integrator) {
     // has one.
     if (!bracketed && std::abs(next - t) > 0.1 * (t1 - t0)) break;
     next = std::clamp(next, t0, t1);
+    // Nor has it one before a start that is well above zero: it only starts flatter than its
+    // extension, which may dip below zero there.
+    if (!bracketed && next - t0 <= resolution && samples_[5 * g] > 1e3 * noise) break;
     if (std::abs(next - t) <= 0.5 * resolution) break;
     t = next;
   }
