@@ -122,11 +122,14 @@ TEST(Drivetrain, ClutchLocksAtEveryLevel) {
                            {"clutch.mode", 0.0},
                            {"clutch.tau", 0.0}});
     if (level == "acceleration") continue;
-    // Slipping, w_rel = der(phi_rel) needs the derivative of phi_rel = phi_b - phi_a. Locked, it
-    // needs the second one to know the torque.
+    // a_rel needs the second derivative of phi_rel = phi_b - phi_a, slipping and locked. Two angles
+    // and two speeds are free while slipping; locking takes the slip, on position level the angle
+    // between the shafts as well.
     ASSERT_EQ(result.modes.size(), 2U) << level;
-    EXPECT_EQ(result.modes[0].mu, 1) << level;
+    EXPECT_EQ(result.modes[0].mu, 2) << level;
     EXPECT_EQ(result.modes[1].mu, 2) << level;
+    EXPECT_EQ(result.modes[0].d, 4) << level;
+    EXPECT_EQ(result.modes[1].d, level == "position" ? 2 : 3) << level;
   }
 }
 

@@ -256,6 +256,13 @@ void GuardWatch::pin_down(Integrator& integrator) {
   double previous_t = t0;
   double previous_value = 0.0;
   for (int k = 0; k < kMaxCorrections; ++k) {
+    if (t - t0 <= resolution && !bracketed && low > t0) {
+      // Positive at the start, at the end, and wherever the step was taken to: the extension was
+      // wrong. On a tenth of the step it is far better.
+      firing_.outcome = integrator.retake(t0 + 0.1 * (t1 - t0));
+      if (firing_.outcome.ok()) examine(integrator);
+      return;
+    }
     if (t - t0 <= resolution) {
       // The crossing is at the very start of the step.
       firing_.time = t0;
@@ -293,8 +300,10 @@ void GuardWatch::pin_down(Integrator& integrator) {
   const double tolerated = std::max(noise * 1e3, std::abs(slope) * 4.0 * resolution);
   if (!bracketed && values_[g] > tolerated) return;
   for (std::size_t other = 0; other < states_.size(); ++other) {
-    const bool tied = other == g || (states_[other].armed && !mode_.is_time_guard[other] &&
-                                     values_[other] <= states_[other].noise());
+    // A guard of size zero is zero all the time (its factor is), it does not come there now.
+    const bool tied =
+        other == g || (states_[other].armed && !mode_.is_time_guard[other] &&
+                       states_[other].size > 0.0 && values_[other] <= states_[other].noise());
     if (tied) firing_.guards.push_back(other);
   }
 }

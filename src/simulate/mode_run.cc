@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "expr/differentiate.h"
 #include "integrate/ida.h"
 #include "integrate/radau.h"
 
@@ -356,12 +357,37 @@ ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
   std::vector<bool> fixed_unknowns;
   for (const Expr& symbol : analysed_->dae->definition().unknowns)
     fixed_unknowns.push_back(symbol.node()->order == 0 && fixed[symbol.node()->variable().index()]);
+  fix_what_stands_for(state, fixed, fixed_unknowns);
   if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
   const ConsistentOutcome outcome =
       constraints().solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
   if (outcome.ok()) return complete(t, state);
   if (projection_ != nullptr && selector_ != nullptr) active_ = nullptr;
   return outcome;
+}
+
+// A fixed start value of an eliminated unknown is one of the unknown that stands for it.
+void ModeRun::fix_what_stands_for(const SystemState& state, const std::vector<bool>& fixed,
+                                  std::vector<bool>& fixed_unknowns) {
+  if (analysed_->reduced == nullptr) return;
+  const auto& def = analysed_->dae->definition();
+  for (const auto& [eliminated, replacement] : analysed_->reduced->replacements) {
+    if (eliminated->order != 0 || eliminated->index >= fixed.size() || !fixed[eliminated->index])
+      continue;
+    const std::vector<Expr> leaves = leaves_of(replacement);
+    if (leaves.size() != 1) continue;
+    const auto place = std::ranges::find_if(
+        def.unknowns, [&](const Expr& symbol) { return symbol.same_as(leaves.front()); });
+    if (place == def.unknowns.end()) continue;
+    const auto j = static_cast<std::size_t>(place - def.unknowns.begin());
+    if (fixed_unknowns[j]) continue;
+    // Replacements are affine with numbers as coefficients.
+    const Expr zero[] = {0.0};
+    const double offset = substitute(replacement, leaves, zero).number();
+    const double factor = partial(replacement, leaves.front()).number();
+    x_[j] = (state.values[eliminated->index] - offset) / factor;
+    fixed_unknowns[j] = true;
+  }
 }
 
 // Large reduced forms have no least-change projection: the states are chosen from the guess, and

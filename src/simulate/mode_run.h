@@ -117,6 +117,8 @@ class ModeRun {
   bool reselect();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
+  void fix_what_stands_for(const SystemState& state, const std::vector<bool>& fixed,
+                           std::vector<bool>& fixed_unknowns);
   bool select_states_if_large(double t);
   ConsistentOutcome complete(double t, SystemState& state);
   void hand_over(double t, SystemState& state);

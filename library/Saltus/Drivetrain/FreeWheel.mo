@@ -11,7 +11,7 @@ equation
     s = tau;
     w_rel = 0;
   else
-    s = if pre(locked) then J_unit*der(w_rel) else 0;
+    s = if pre(locked) then J_unit*a_rel else 0;
     tau = 0;
   end if;
   annotation(Documentation(info = "<html>

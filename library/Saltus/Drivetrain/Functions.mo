@@ -1,5 +1,18 @@
 within Saltus.Drivetrain;
-package Functions "Tables"
+package Functions "Tables and shapes"
+  function smoothStep "From 0 at x = 0 to 1 at x = 1, twice differentiable"
+    input Real x;
+    output Real y;
+  protected
+    Real s;
+  algorithm
+    s := noEvent(max(0, min(1, x)));
+    y := s^3*(10 + s*(6*s - 15));
+    annotation(Documentation(info = "<html>
+<p>y = 10 s<sup>3</sup> - 15 s<sup>4</sup> + 6 s<sup>5</sup> with s = clamp(x, 0, 1): no events.</p>
+</html>"));
+  end smoothStep;
+
   function interpolate "Piecewise linear, constant outside"
     input Real x;
     input Real xs[:] "Ascending";

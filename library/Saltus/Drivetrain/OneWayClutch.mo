@@ -14,7 +14,7 @@ equation
     s = tau;
     w_rel = 0;
   else
-    s = if pre(locked) then peak*c_f*pressure + J_unit*der(w_rel) else 0;
+    s = if pre(locked) then peak*c_f*pressure + J_unit*a_rel else 0;
     tau = c_f*pressure;
   end if;
   annotation(Documentation(info = "<html>

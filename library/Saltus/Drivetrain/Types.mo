@@ -1,10 +1,10 @@
 within Saltus.Drivetrain;
 package Types "Quantities and choices"
   type Angle = Real(final quantity = "Angle", final unit = "rad", displayUnit = "deg");
-  type AngularVelocity = Real(final quantity = "AngularVelocity", final unit = "rad/s");
-  type AngularAcceleration = Real(final quantity = "AngularAcceleration", final unit = "rad/s2");
+  type AngularVelocity = Real(final quantity = "AngularVelocity", final unit = "rad/s", nominal = 10);
+  type AngularAcceleration = Real(final quantity = "AngularAcceleration", final unit = "rad/s2", nominal = 100);
   type Inertia = Real(final quantity = "MomentOfInertia", final unit = "kg.m2", min = 0);
-  type Torque = Real(final quantity = "Torque", final unit = "N.m");
+  type Torque = Real(final quantity = "Torque", final unit = "N.m", nominal = 100);
   type Stiffness = Real(final unit = "N.m/rad", min = 0);
   type Damping = Real(final unit = "N.m.s/rad", min = 0);
   type Time = Real(final quantity = "Time", final unit = "s");
