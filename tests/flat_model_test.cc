@@ -44,6 +44,38 @@ TEST(FlatModel, BallBouncesByReinit) {
   EXPECT_EQ(result.modes.size(), 1u);
 }
 
+// The force vanishes once the string is broken, so no value of `broken` agrees with the force it
+// brings about: it has to be read as a sequence. Exact: let go at the horizontal, the string pulls
+// with 3 g s at depth s, where the speed is sqrt(2 g s).
+TEST(FlatModel, ConditionWithMemoryMayDependOnWhatItSwitchesOff) {
+  FlatModel model("string");
+  HybridSystem& s = model.system;
+  const double g = 9.81;
+  const Expr x = s.variable("x", {.start = 1.0, .fixed = true});
+  const Expr y = s.variable("y", {.start = 0.0});
+  const Expr vx = s.variable("vx", {.start = 0.0});
+  const Expr vy = s.variable("vy", {.start = 0.0, .fixed = true});
+  const Expr force = s.variable("F");
+  const Expr broken = model.discrete("broken");
+  const Expr strained = model.relation(force - 25.0, Strict::kYes, "F > 25");
+  model.discrete_equations.push_back({broken, max(model.pre(broken), strained), {}});
+  model.equations = {
+      Equation(der(x) == vx), Equation(der(y) == vy),
+      IfEquation{{broken},
+                 {{Equation(der(vx) == 0.0), Equation(der(vy) == -g), Equation(force == 0.0)},
+                  {Equation(der(vx) == -force * x), Equation(der(vy) == -force * y - g),
+                   Equation(x * x + y * y == 1.0)}}}};
+  const SimulateResult result = simulate(build(model), {.stop_time = 1.0, .tolerance = 1e-9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(last(result, "broken"), 1.0);
+  ASSERT_EQ(result.events.size(), 1u);
+  const double depth = 25.0 / (3.0 * g);
+  const double speed = std::sqrt(2.0 * g * depth);
+  const double flown = 1.0 - result.events[0].time;
+  EXPECT_NEAR(last(result, "vx"), -speed * depth, 1e-7);
+  EXPECT_NEAR(last(result, "x"), std::sqrt(1.0 - depth * depth) - speed * depth * flown, 1e-7);
+}
+
 TEST(FlatModel, StateBecomesAlgebraicAtATimeEvent) {
   FlatModel model("m");
   const Expr x = model.system.variable("x", {.fixed = true});

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kBand = GuardWatch::kBand;
 constexpr int kMostRounds = 200;
+constexpr int kMostPasses = 8;
 
 }  // namespace
 
@@ -377,9 +378,20 @@ bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_
 bool EventIteration::iterate(double t, const SystemState& first, SystemState& out,
                              Settled& settled) {
   SystemState base = first;
+  int passes = 0;
   for (int round = 0; round < kMostRounds; ++round) {
     ++settled.iterations;
-    if (!inner(t, base, out, settled)) return false;
+    const std::vector<double> before = slots_;
+    if (!inner(t, base, out, settled)) {
+      // "broken = pre(broken) or F > Fmax" where F = 0 once it is broken: no value of `broken`
+      // agrees with the force it brings about. It is read as the sequence it describes: one pass
+      // from the old configuration is a round, and pre() remembers it.
+      if (++passes > kMostPasses) return false;
+      slots_ = before;
+      solve(t, base, out, settled.mode);
+      take_values(t, out, true);
+      settled.problem.clear();
+    }
     evaluate(terminations_, t, out);
     for (std::size_t k = 0; k < model_.terminations.size(); ++k)
       if (terminations_.values[k] != 0.0) settled.termination = &model_.terminations[k];

@@ -40,6 +40,7 @@ struct Settled {
 // If the inner fixpoint runs in a circle, relations that come to zero keep the value they had on
 // the way; if it still does, they are changed one at a time (principal pivoting,
 // which ends at a solution wherever the continuous part is monotone, as with friction and diodes).
+// If there is none, one pass over the discrete equations counts as a round.
 class EventIteration {
  public:
   // Gives the run of a mode, or null if the mode cannot be analysed. The system must outlive this.

@@ -5,11 +5,25 @@
 #include <cmath>
 #include <utility>
 
+#include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
 #include "simulate/simulation.h"
 
 namespace saltus {
+namespace {
+
+// Whether a slot that the mode's equations read has another value.
+bool equations_change(const Mode& mode, const SystemState& before, const SystemState& after) {
+  if (before.slots == after.slots) return false;
+  std::vector<Expr> residuals;
+  for (const Equation& equation : mode.equations) residuals.push_back(equation.residual());
+  for (const Expr& leaf : leaves_of(residuals))
+    if (leaf.is_slot() && before.value_of(leaf) != after.value_of(leaf)) return true;
+  return false;
+}
+
+}  // namespace
 
 ModeId Simulation::flat_mode(std::size_t index) {
   while (flat_modes_.size() <= index) {
@@ -60,7 +74,9 @@ void Simulation::enter_initial_flat_mode() {
 
 void Simulation::settle_flat(const Firing& first) {
   const Firing* firing = &first;
-  for (bool hop_follows_event = false; firing->fired(); hop_follows_event = true) {
+  const std::size_t logged = result_.events.size();
+  while (firing->fired()) {
+    const bool hop_follows_event = result_.events.size() > logged;
     if (++hops_ > options_.max_hops) {
       stop(StopReason::kEventStorm,
            fmt::format("more than {} events {}: '{}' keeps changing", options_.max_hops, place(),
@@ -110,9 +126,13 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   event.impulses = settled.impulses;
   event.discrete.merge(events_->changes(left_, state_));
   if (settled.termination != nullptr) event.tags.emplace_back("terminate");
-  classify(event);
-  if (hop_follows_event) mark_instantaneous(result_.events.back());
-  result_.events.push_back(std::move(event));
+  // A relation that nothing follows from is no event to the reader of the log.
+  if (event.from != event.to || !event.jumps.empty() || !event.discrete.empty() ||
+      settled.termination != nullptr || equations_change(run_->mode(), left_, state_)) {
+    classify(event);
+    if (hop_follows_event) mark_instantaneous(result_.events.back());
+    result_.events.push_back(std::move(event));
+  }
   if (settled.termination != nullptr)
     stop(StopReason::kTerminated, fmt::format("{} {}", settled.termination->message, place()));
   check_assertions();
