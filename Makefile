@@ -4,7 +4,7 @@
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
-EXAMPLE := nag
+EXAMPLE := Saltus.Examples.NAG
 JOBS ?= 2
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cc')
 

@@ -60,6 +60,17 @@ run 0 simulate ball --stop-time 0.4 --interval 0.1 --output few
 [ "$(wc -l <few/ball.csv)" -eq 6 ] || fail "--interval"
 run 0 simulate ball --start-time 1 --stop-time 1.2 --output late; has late/ball.csv "1.2,"
 
+# Packages that come with the program are found without --library, beside it and where it is
+# installed
+run 0 simulate Saltus.Drivetrain.Examples.Gear --json -; has out '"model": "Saltus.Drivetrain.Examples.Gear"'
+mkdir -p prefix/bin prefix/share/saltus
+cp "$saltus" prefix/bin/saltus
+(unset MODELICAPATH; prefix/bin/saltus check Saltus.Drivetrain.Examples.Gear >out 2>err) && fail "found a package that is not there"
+has err "Saltus"
+cp -rL "$(dirname "$saltus")/library" prefix/share/saltus/library
+(unset MODELICAPATH; prefix/bin/saltus check Saltus.Drivetrain.Examples.Gear >out 2>err) || fail "installed packages are not found"
+rm -r prefix
+
 # Analysis: table, hidden constraints, JSON with exactly the promised fields
 run 0 analyze --help; has out "strangeness index"; has out "--max-modes"
 run 0 analyze pendulum; empty err; has out "2*x*vx + 2*y*vy = 0"; has out "string (2x)"

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -14,6 +15,20 @@
 
 namespace saltus {
 namespace {
+
+// The packages that come with the program: beside it where it was built, in the share folder where
+// it is installed. Empty: there are none.
+std::filesystem::path bundled_library() {
+  std::error_code problem;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
+  if (problem) return {};
+  for (const char* place : {"library", "../share/saltus/library"}) {
+    const std::filesystem::path folder = program.parent_path() / place;
+    if (std::filesystem::is_directory(folder / "Saltus", problem))
+      return std::filesystem::weakly_canonical(folder, problem);
+  }
+  return {};
+}
 
 HybridSystem find_example(const std::string& model) {
   std::vector<std::string> names;
@@ -59,6 +74,7 @@ bool is_modelica(const std::string& model) {
 FlatModel load_flat_model(const std::string& model, const std::vector<std::string>& settings,
                           const std::vector<std::string>& libraries) {
   LoadOptions options;
+  options.bundled = bundled_library();
   for (const std::string& folder : libraries) options.libraries.emplace_back(folder);
   for (const std::string& setting : settings) {
     const std::size_t sign = setting.find('=');
@@ -93,9 +109,10 @@ void add_model_options(CLI::App& command, std::string& model, std::vector<std::s
       ->option_text("NAME=VALUE")
       ->allow_extra_args(false);
   command
-      .add_option("--library", libraries,
-                  "folder that contains Modelica packages, searched before those of MODELICAPATH; "
-                  "repeatable")
+      .add_option(
+          "--library", libraries,
+          "folder that contains Modelica packages, searched before those of MODELICAPATH and "
+          "those that come with the program; repeatable")
       ->option_text("DIR")
       ->allow_extra_args(false);
 }

@@ -37,6 +37,7 @@ std::shared_ptr<Modification> make_overrides(const LoadOptions& options) {
 void add_folders(Library& library, const LoadOptions& options) {
   for (const std::filesystem::path& folder : options.libraries) library.add_folder(folder);
   if (options.use_modelica_path) library.add_modelica_path();
+  if (!options.bundled.empty()) library.add_folder(options.bundled);
 }
 
 const ClassDefinition& choose(Library& library, const std::vector<const ClassDefinition*>& classes,

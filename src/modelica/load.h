@@ -15,6 +15,7 @@ struct LoadOptions {
   // Outermost modifications: {"clutch.fn_max", "200"}. The value is a Modelica expression.
   std::vector<std::pair<std::string, std::string>> overrides{};
   bool use_modelica_path = true;
+  std::filesystem::path bundled{};  // folder searched last; empty: none
 };
 
 // Reads a Modelica model: FILE.mo (its last class), FILE.mo:Class, or Qualified.Class found in the
