@@ -128,8 +128,12 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
     case BinaryOperator::kGreater:
     case BinaryOperator::kGreaterEqual:
     case BinaryOperator::kEqual:
-    case BinaryOperator::kNotEqual:
-      return compare(e.op, left, right, expression);
+    case BinaryOperator::kNotEqual: {
+      if (scope.instance != nullptr) component_ = scope.instance->path;
+      Value result = compare(e.op, left, right, expression);
+      component_.clear();
+      return result;
+    }
     default:
       return arithmetic(e.op, left, right, place);
   }
@@ -138,7 +142,9 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
 Expr Flattener::make_relation(const Expr& value, Strict strict, const Expression& expression) {
   if (no_event_ > 0 || !varies_continuously(value))
     return strict == Strict::kYes ? value > 0.0 : value >= 0.0;
-  return flat_.relation(value, strict, to_text(expression), expression.place.location());
+  const std::string text = to_text(expression);
+  return flat_.relation(value, strict, component_.empty() ? text : component_ + ": " + text,
+                        expression.place.location());
 }
 
 Value Flattener::compare(BinaryOperator op, const Value& a, const Value& b,

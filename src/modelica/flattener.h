@@ -338,6 +338,7 @@ class Flattener {
   std::unordered_set<const Node*> when_assigned_;
   std::vector<DiscreteCandidate> discrete_candidates_;
   bool variables_allowed_ = false;  // once parameters are known
+  std::string component_;           // whose relation is being made; empty: the model's own
   int no_event_ = 0;                // inside noEvent, functions
   int in_function_ = 0;
   bool past_shadows_ = false;

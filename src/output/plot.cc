@@ -206,9 +206,12 @@ void draw_curve(Out& out, const std::vector<PlotPoint>& points, std::size_t colo
 std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most) {
   std::vector<std::size_t> order(trajectory.signals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&](std::size_t signal) {
-    return !trajectory.signals[signal].name.starts_with("der(");
-  });
+  // What the model itself declares, then what its components do, then derivatives.
+  const auto rank = [&](std::size_t signal) {
+    const std::string& name = trajectory.signals[signal].name;
+    return name.starts_with("der(") ? 2 : name.find('.') != std::string::npos ? 1 : 0;
+  };
+  std::ranges::stable_sort(order, {}, rank);
   const auto unitless =
       static_cast<std::size_t>(std::count_if(order.begin(), order.end(), [&](std::size_t signal) {
         return trajectory.signals[signal].unit.empty();
@@ -224,8 +227,9 @@ std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most)
     const std::size_t share = unit.empty() ? unitless_share : kSeriesColors;
     std::size_t home = panels.size();
     for (std::size_t i = 0; i < panels.size() && home == panels.size(); ++i) {
-      const bool fits =
-          panels[i].unit == unit && panels[i].signals.size() < share && comparable(sizes[i], size);
+      const bool fits = panels[i].unit == unit && panels[i].signals.size() < share &&
+                        rank(panels[i].signals.front()) == rank(signal) &&
+                        comparable(sizes[i], size);
       if (fits) home = i;
     }
     if (home == panels.size()) {

@@ -18,8 +18,8 @@ struct Panel {
 
 inline constexpr std::size_t kSeriesColors = 6;  // most signals in one panel
 
-// Groups the signals for plotting, derivatives last. At most `most` panels; signals that find no
-// place are left out.
+// Groups the signals for plotting: those of the model itself, of its components, derivatives. At
+// most `most` panels; signals that find no place are left out.
 std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most);
 
 // A point in the drawing; `starts` if the line is interrupted before it (an event, a gap in the

@@ -95,6 +95,24 @@ model NAG "Automatic gearbox: five gears, three planetary sets, clutches that lo
 
   Types.AngularVelocity w_in "Speed of the ring of P1: engine";
   Types.AngularVelocity w_out "Speed of the carrier of P2: output";
+  Types.Torque tau_k1 "Torque of k1";
+  Types.Torque tau_k2 "Torque of k2";
+  Types.Torque tau_k3 "Torque of k3";
+  Types.Torque tau_b1 "Torque of b1";
+  Types.Torque tau_b2 "Torque of b2";
+  Types.Torque tau_b3 "Torque of b3";
+  Types.AngularVelocity slip_k1 "Slip of k1";
+  Types.AngularVelocity slip_k2 "Slip of k2";
+  Types.AngularVelocity slip_k3 "Slip of k3";
+  Types.AngularVelocity slip_b1 "Slip of b1";
+  Types.AngularVelocity slip_b2 "Slip of b2";
+  Types.AngularVelocity slip_b3 "Slip of b3";
+  Real p_k1 "Pressure of k1";
+  Real p_k2 "Pressure of k2";
+  Real p_k3 "Pressure of k3";
+  Real p_b1 "Pressure of b1";
+  Real p_b2 "Pressure of b2";
+  Real p_b3 "Pressure of b3";
   Mode mode(start = Mode.other) "Locked elements" annotation(__Saltus(modeName = true));
   Integer locked(start = 0) "1, 2, 4, 8, 16, 32: k1, k2, k3, b1, b2, b3";
 protected
@@ -102,6 +120,24 @@ protected
 equation
   w_in = P1.w_r;
   w_out = P2.w_c;
+  tau_k1 = k1.clutch.tau;
+  slip_k1 = k1.clutch.w_rel;
+  p_k1 = k1.pressure;
+  tau_k2 = k2.clutch.tau;
+  slip_k2 = k2.clutch.w_rel;
+  p_k2 = k2.pressure;
+  tau_k3 = k3.clutch.tau;
+  slip_k3 = k3.clutch.w_rel;
+  p_k3 = k3.pressure;
+  tau_b1 = b1.brake.tau;
+  slip_b1 = b1.brake.w_rel;
+  p_b1 = b1.pressure;
+  tau_b2 = b2.brake.tau;
+  slip_b2 = b2.brake.w_rel;
+  p_b2 = b2.pressure;
+  tau_b3 = b3.brake.tau;
+  slip_b3 = b3.brake.w_rel;
+  p_b3 = b3.pressure;
   engine.tau = M_M.y;
   load.tau = -M_B.y;
   k1.pressure = (1 - released[1])*schedule.y[1];
