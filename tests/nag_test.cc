@@ -109,7 +109,13 @@ TEST(Nag, SwitchesAsTheMinimalEquationsDo) {
 
 TEST(Nag, SwitchTimesConverge) { expect_switches(run(make_nag(), 1e-10), 1e-9); }
 
-TEST(Nag, BdfFindsTheSameSwitches) { expect_switches(run(make_nag(), 1e-10, Method::kBdf), 1e-9); }
+TEST(Nag, BdfFindsTheSameSwitches) {
+  const SimulateResult result = run(make_nag(), 1e-10, Method::kBdf);
+  expect_switches(result, 1e-9);
+  // Its first steps after a switch are so short that time hardly resolves them; the guard that has
+  // just switched is near zero there and must not be taken for a contact.
+  for (const Event& event : result.events) EXPECT_EQ(event.kind, "switch") << event.time;
+}
 
 TEST(Nag, GoesThroughTheSameModesAtALooseTolerance) {
   for (const double tolerance : {1e-3, 1e-4, 1e-5})

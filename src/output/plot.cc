@@ -207,9 +207,11 @@ std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most)
   std::vector<std::size_t> order(trajectory.signals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // What the model itself declares, then what its components do, then derivatives.
+  const auto is_inner = [&](std::size_t signal) {
+    return trajectory.signals[signal].name.find('.') != std::string::npos;
+  };
   const auto rank = [&](std::size_t signal) {
-    const std::string& name = trajectory.signals[signal].name;
-    return name.starts_with("der(") ? 2 : name.find('.') != std::string::npos ? 1 : 0;
+    return trajectory.signals[signal].name.starts_with("der(") ? 2 : is_inner(signal) ? 1 : 0;
   };
   std::ranges::stable_sort(order, {}, rank);
   const auto unitless =
@@ -228,7 +230,7 @@ std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most)
     std::size_t home = panels.size();
     for (std::size_t i = 0; i < panels.size() && home == panels.size(); ++i) {
       const bool fits = panels[i].unit == unit && panels[i].signals.size() < share &&
-                        rank(panels[i].signals.front()) == rank(signal) &&
+                        is_inner(panels[i].signals.front()) == is_inner(signal) &&
                         comparable(sizes[i], size);
       if (fits) home = i;
     }

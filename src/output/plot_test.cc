@@ -121,6 +121,17 @@ TEST(ChoosePanels, GroupsByUnitAndSize) {
   EXPECT_EQ(panels[2].unit, "Pa");
 }
 
+TEST(ChoosePanels, KeepsTheModelsOwnSignalsApartAndFirst) {
+  Trajectory trajectory;
+  trajectory.signals = {{"a.x", "m", ""}, {"x", "m", ""}, {"b.x", "m", ""}, {"y", "m", ""}};
+  trajectory.time = {0.0, 1.0};
+  trajectory.values = {1, 1, 1, 1, 2, 2, 2, 2};
+  const auto panels = choose_panels(trajectory, 12);
+  ASSERT_EQ(panels.size(), 2u);
+  EXPECT_EQ(panels[0].signals, (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(panels[1].signals, (std::vector<std::size_t>{0, 2}));
+}
+
 TEST(ChoosePanels, SharesWithoutUnitsOnlyWhenSpaceIsShort) {
   Trajectory trajectory;
   trajectory.time = {0.0};

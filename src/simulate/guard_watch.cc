@@ -168,6 +168,10 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   info.at_start = samples.front();
   info.at_end = samples.back();
   if (!state.armed && state.was_held) info.noise = state.threshold();
+  // Where time hardly resolves the step, or the way from its start, a guard is a staircase; its
+  // treads are no contacts.
+  const double time_noise = kEpsilon * std::abs(t0 + h);
+  const bool is_staircase = time_noise > 1e-7 * h;
   const RootReport report = isolator_.isolate(along, info);
   bool armed = state.armed;
   if (!armed) {
@@ -188,7 +192,7 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   for (const Root& root : report.roots) {
     if (root.kind == RootKind::kRising || root.after > 0) armed = armed || root.after > 0;
     if (!armed || root.before < 0) continue;
-    if (root.kind == RootKind::kGrazing)
+    if (root.kind == RootKind::kGrazing && !is_staircase && root.s * h > 64.0 * time_noise)
       grazings_.push_back({g, t0 + root.s * h, motion(g, integrator, t0 + root.s * h)});
     if (root.kind == RootKind::kFlat && root.after >= 0) continue;
     if (root.after < 0 || (root.kind == RootKind::kFalling && root.s >= 1.0)) {

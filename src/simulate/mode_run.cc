@@ -535,7 +535,7 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
   std::unique_ptr<const AnalysedMode> form = reformulate(
       system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
   if (form == nullptr) {
-    if (!objection.empty())
+    if (!objection.empty() && !is_internal(run->mode().name))
       warnings.push_back(fmt::format("mode '{}' is integrated in reduced form, not in '{}': {}",
                                      run->mode().name, to_string(options.formulation), objection));
     return run;
