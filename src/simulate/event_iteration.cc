@@ -38,7 +38,8 @@ void EventIteration::compile() {
       const Expr& leaf = leaves[entry.column];
       size += abs(entry.value) * max(abs(leaf), system_.variables()[leaf.node()->index].nominal);
     }
-    if (leaves.empty() && is_continuous_.back()) size = time_relation_size(r.value, system_.time());
+    is_timed_.push_back(leaves.empty() && is_continuous_.back());
+    if (is_timed_.back()) size = time_relation_size(r.value, system_.time());
     sizes.push_back(size);
   }
   relation_values_ = Formulas(values, inputs);
@@ -270,7 +271,7 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         random ^= random >> 7;
         random ^= random << 17;
         chosen = random % relations;
-        if (!is_continuous_[chosen]) continue;
+        if (!is_continuous_[chosen] || is_timed_[chosen]) continue;  // time does not turn back
       } else if (strategy == 0) {
         chosen = *std::ranges::min_element(violated_);
       } else if (strategy == 1) {

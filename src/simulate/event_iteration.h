@@ -117,6 +117,7 @@ class EventIteration {
   Formulas reinits_;  // conditions, then values
   Formulas terminations_, assertions_, initial_discrete_, samples_;
   std::vector<bool> is_continuous_;  // by relation: it may cross zero between events
+  std::vector<bool> is_timed_;       // by relation: it reads no unknown, only time
 
   // Of the event at hand.
   std::vector<double> slots_;
