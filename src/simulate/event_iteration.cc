@@ -487,34 +487,10 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
     put(system_.flat()->next_samples[k],
         first + (std::round((t - first) / interval) + 1.0) * interval);
   }
-  take_zero_between();
   Settled settled;
   const SystemState base = state;
   iterate(t, base, state, settled);
   return settled;
-}
-
-// Where w > 0 ends and w < 0 begins at the same instant, zero lies between them: both are false
-// there, and whether w goes on is decided next.
-void EventIteration::take_zero_between() {
-  const auto turned_true = [&](std::size_t r) {
-    return at_zero_[r] == At::kFired && model_.relations[r].strict == Strict::kYes &&
-           present(model_.relations[r].slot) != 0.0;
-  };
-  const auto turned_false = [&](std::size_t r) {
-    return at_zero_[r] == At::kFired && model_.relations[r].strict == Strict::kYes &&
-           present(model_.relations[r].slot) == 0.0;
-  };
-  for (std::size_t r = 0; r < at_zero_.size(); ++r) {
-    if (!turned_true(r)) continue;
-    const Expr opposite = -model_.relations[r].value;
-    for (std::size_t other = 0; other < at_zero_.size(); ++other) {
-      if (!turned_false(other) || !model_.relations[other].value.same_as(opposite)) continue;
-      put(model_.relations[r].slot, 0.0);
-      at_zero_[r] = At::kWasThere;
-      break;
-    }
-  }
 }
 
 std::ptrdiff_t EventIteration::failed_assertion(double t, const SystemState& state,

@@ -99,7 +99,6 @@ class EventIteration {
   double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
   void put(const Expr& slot, double value) { slots_[slot.node()->slot().index()] = value; }
   bool reinitialise(double t, const SystemState& base, SystemState& out);
-  void take_zero_between();
   bool update_pre();
   bool leave_zero(double t, const SystemState& settled, std::size_t mode);
   void put_initial_discrete(double t, const SystemState& at);
