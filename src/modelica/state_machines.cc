@@ -245,7 +245,6 @@ void Flattener::add_machine_equations() {
       next = select(here, target, next);
       fired = fired || (here && leaves);
     }
-    fired = fired && around && !flat_.initial();
     machine_in_use_ = nullptr;
     // A machine inside a state starts again when the state is entered.
     Expr restarted = 0.0;
@@ -257,6 +256,8 @@ void Flattener::add_machine_equations() {
                                 equal(outer.active, static_cast<double>(state->second.number + 1)));
     }
     const Expr entering = pre_slot(machine.fired);
+    // Not before the values on entry are in place, which happens at the end of that round.
+    fired = fired && around && !flat_.initial() && !entering && !restarted;
     flat_.discrete_equations.push_back(
         {machine.active, select(restarted, 1.0, pre_slot(machine.next)), where});
     flat_.discrete_equations.push_back({machine.fired, fired, where});

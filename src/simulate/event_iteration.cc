@@ -287,12 +287,15 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
       put(slot, 1.0 - present(slot));
     }
   }
-  name_cycle(t, history, settled);
+  settled.problem = fmt::format(
+      "no discrete values agree with the equations at t = {:.10g}: {} change in a circle, and no "
+      "consistent configuration was found",
+      t, names_of_changes(history));
   return false;
 }
 
-void EventIteration::name_cycle(double t, const std::vector<std::vector<double>>& history,
-                                Settled& settled) const {
+std::string EventIteration::names_of_changes(
+    const std::vector<std::vector<double>>& history) const {
   const std::size_t begin = history.size() / 2;
   std::vector<std::string> names;
   const auto note = [&](const Expr& slot, const std::string& name) {
@@ -305,11 +308,8 @@ void EventIteration::name_cycle(double t, const std::vector<std::vector<double>>
   for (const Relation& r : model_.relations) note(r.slot, r.text);
   for (const DiscreteVariable& v : model_.discretes)
     if (!v.name.starts_with('$')) note(v.symbol, v.name);
-  settled.problem = fmt::format(
-      "no discrete values agree with the equations at t = {:.10g}: {} change in a circle, and no "
-      "consistent configuration was found",
-      t,
-      names.empty() ? std::string("continuous values") : fmt::format("{}", fmt::join(names, ", ")));
+  if (names.empty()) return "continuous values";
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 bool EventIteration::reinitialise(double t, const SystemState& base, SystemState& out) {
@@ -379,6 +379,7 @@ bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_
 bool EventIteration::iterate(double t, const SystemState& first, SystemState& out,
                              Settled& settled) {
   SystemState base = first;
+  std::vector<std::vector<double>> history;
   int passes = 0;
   for (int round = 0; round < kMostRounds; ++round) {
     ++settled.iterations;
@@ -415,11 +416,12 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
       return true;
     }
     base = out;
+    history.push_back(slots_);
   }
   settled.problem = fmt::format(
-      "the event iteration at t = {:.10g} did not end within {} rounds: discrete values keep "
-      "changing with their pre() values",
-      t, kMostRounds);
+      "the event iteration at t = {:.10g} did not end within {} rounds: {} change in a circle; "
+      "write conditions that cannot hold at the same time",
+      t, kMostRounds, names_of_changes(history));
   return false;
 }
 

@@ -102,8 +102,8 @@ class EventIteration {
   bool update_pre();
   bool leave_zero(double t, const SystemState& settled, std::size_t mode);
   void put_initial_discrete(double t, const SystemState& at);
-  void name_cycle(double t, const std::vector<std::vector<double>>& history,
-                  Settled& settled) const;
+  // Relations and discrete variables that differ in the second half.
+  std::string names_of_changes(const std::vector<std::vector<double>>& history) const;
 
   const HybridSystem& system_;
   const FlatModel& model_;
