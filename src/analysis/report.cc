@@ -284,8 +284,9 @@ ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
   return report;
 }
 
-SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes) {
-  if (system.flat() != nullptr) return analyse_flat_modes(system, max_modes);
+SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes,
+                             Formulation formulation) {
+  if (system.flat() != nullptr) return analyse_flat_modes(system, max_modes, formulation);
   validate(system);
   SystemAnalysis analysis{system.name(), {}, 0};
   const SystemState start = start_state(system);
@@ -295,8 +296,12 @@ SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes) 
     if (ModeId(i) != first) order.emplace_back(i);
   analysis.left_out = order.size() - std::min(order.size(), max_modes);
   order.resize(order.size() - analysis.left_out, first);
-  for (const ModeId id : order)
-    analysis.modes.push_back(analyse_mode(system, id, system.experiment.start_time, start));
+  const double t = system.experiment.start_time;
+  for (const ModeId id : order) {
+    analysis.modes.push_back(analyse_mode(system, id, t, start));
+    if (formulation != Formulation::kPosition)
+      describe_form(system, id, formulation, t, start, analysis.modes.back());
+  }
   return analysis;
 }
 

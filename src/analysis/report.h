@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/derivative_array.h"
+#include "analysis/formulations.h"
 #include "model/system.h"
 #include "model/system_state.h"
 
@@ -35,6 +36,12 @@ struct ModeAnalysis {
 // underdetermined modes are reported like any other. Throws Error for second derivatives only.
 ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t, const SystemState& near);
 
+// Puts another formulation of the mode in place of its written form: unknowns, equations and
+// values, those from the ranks of the form linearised at the state. Where the mode has no such
+// form, a note says why and the report stays.
+void describe_form(const HybridSystem& system, ModeId id, Formulation formulation, double t,
+                   const SystemState& near, ModeAnalysis& report);
+
 struct SystemAnalysis {
   std::string model;
   std::vector<ModeAnalysis> modes;
@@ -43,9 +50,11 @@ struct SystemAnalysis {
 
 // The initial mode, then the others, at most `max_modes`, near the start values: in order of
 // declaration, or for a flat model the states of its machines and single flips of structural
-// conditions, breadth first.
-SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes);
+// conditions, breadth first. The position form is the mode as written.
+SystemAnalysis analyse_modes(const HybridSystem& system, std::size_t max_modes,
+                             Formulation formulation = Formulation::kPosition);
 // Pre: system.flat() is not null. The modes are those of the model as written, with its aliases.
-SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_modes);
+SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_modes,
+                                  Formulation formulation = Formulation::kPosition);
 
 }  // namespace saltus

@@ -56,7 +56,8 @@ std::vector<double> start_slots(const HybridSystem& system, const std::vector<do
 
 }  // namespace
 
-SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_modes) {
+SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_modes,
+                                  Formulation formulation) {
   const FlatModel& reduced = system.flat()->reduced;
   std::vector<double> parameters;
   for (const Parameter& p : system.parameters()) parameters.push_back(p.value);
@@ -86,6 +87,9 @@ SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_mo
     written.mode(name) = std::move(mode);
     ModeAnalysis report =
         analyse_mode(written, written.find_mode(name), system.experiment.start_time, near);
+    if (formulation != Formulation::kPosition)
+      describe_form(written, written.find_mode(name), formulation, system.experiment.start_time,
+                    near, report);
     report.conditions = modes.mode(k).conditions;
     for (const Guard& guard : modes.mode(k).mode.guards) report.guards.push_back(guard.name);
     analysis.modes.push_back(std::move(report));
@@ -96,7 +100,9 @@ SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_mo
         std::vector<double> slots = slots_of[k];
         slots[v.symbol.node()->slot().index()] = static_cast<double>(literal);
         slots[v.pre.node()->slot().index()] = static_cast<double>(literal);
-        meet(modes.find(parameters, slots), slots);
+        const std::size_t found = modes.find(parameters, slots);
+        // Where the variable only names what other conditions decide, this is no other mode.
+        if (modes.mode(found).frozen != modes.mode(k).frozen) meet(found, slots);
       }
     }
     const std::vector<double> slots = slots_of[k];

@@ -24,6 +24,7 @@ differentiated until all constraints showed. Modes are looked at near the start 
 
 Examples:
   saltus analyze pendulum
+  saltus analyze nag --formulation ggl
   saltus analyze pendulum --json - | jq '.modes[0].hidden'
 
 Exit status: 0 analysed, whatever was found; 1 the result could not be written; 2 the input is
@@ -34,6 +35,7 @@ struct AnalyzeArguments {
   std::vector<std::string> settings;
   std::vector<std::string> libraries;
   std::size_t max_modes = 64;
+  std::string formulation = "position";
   std::string json;
 };
 
@@ -86,7 +88,9 @@ void print_details(const ModeAnalysis& mode) {
 int run_analyze(const AnalyzeArguments& arguments) {
   const HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
   check_writable({.folder = {}, .formats = {}, .report = {}, .json = arguments.json});
-  const SystemAnalysis analysis = analyse_modes(system, arguments.max_modes);
+  const SystemAnalysis analysis =
+      analyse_modes(system, arguments.max_modes,
+                    parse_formulation(arguments.formulation).value_or(Formulation::kPosition));
   int status = kReached;
   if (!arguments.json.empty()) {
     try {
@@ -114,6 +118,13 @@ void add_analyze_command(CLI::App& program, int& status) {
   AnalyzeArguments& a = *arguments;
   command->footer(kFooter);
   add_model_options(*command, a.model, a.settings, a.libraries);
+  std::vector<std::string> formulations;
+  for (const Formulation f : kFormulations) formulations.emplace_back(to_string(f));
+  command
+      ->add_option("--formulation", a.formulation,
+                   "the form to count in, as for simulate; default position: as written")
+      ->check(CLI::IsMember(formulations))
+      ->option_text("NAME");
   command->add_option("--max-modes", a.max_modes, "at most so many modes; default 64")
       ->check(CLI::PositiveNumber)
       ->option_text("N");

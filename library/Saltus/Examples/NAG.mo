@@ -71,17 +71,17 @@ model NAG "Automatic gearbox: five gears, three planetary sets, clutches that lo
   ShaftNode node_28(n = 4) "Ring of P2, carrier of P3";
   ShaftNode node_29(n = 4) "Sun of P2";
   ShaftNode node_30(n = 3) "Sun of P3";
-  DiscClutch k1(J = J_k, c = D, d = C, clutch(c_f = C1_k1, theta = theta, p_open = p_open,
+  DiscClutch k1(J = J_k, pressure(start = pattern[gears[1], 1]), c = D, d = C, clutch(c_f = C1_k1, theta = theta, p_open = p_open,
     startLocked = pattern[gears[1], 1]*(1 - released[1]) > 0.5)) "Makes P1 turn as one";
-  DiscClutch k2(J = J_k, c = D, d = C, clutch(c_f = C1_k2, theta = theta, p_open = p_open,
+  DiscClutch k2(J = J_k, pressure(start = pattern[gears[1], 2]), c = D, d = C, clutch(c_f = C1_k2, theta = theta, p_open = p_open,
     startLocked = pattern[gears[1], 2]*(1 - released[2]) > 0.5)) "Engine to ring of P2";
-  DiscClutch k3(J = J_k, c = D, d = C, clutch(c_f = C1_k3, theta = theta, p_open = p_open,
+  DiscClutch k3(J = J_k, pressure(start = pattern[gears[1], 3]), c = D, d = C, clutch(c_f = C1_k3, theta = theta, p_open = p_open,
     startLocked = pattern[gears[1], 3]*(1 - released[3]) > 0.5)) "Couples the rear suns";
-  DiscBrake b1(J = J_b, c = D, d = C, brake(c_f = C1_b1, theta = theta, p_open = p_open,
+  DiscBrake b1(J = J_b, pressure(start = pattern[gears[1], 4]), c = D, d = C, brake(c_f = C1_b1, theta = theta, p_open = p_open,
     startLocked = pattern[gears[1], 4]*(1 - released[4]) > 0.5)) "Holds the sun of P1";
-  DiscBrake b2(J = J_b, c = D, d = C, brake(c_f = C1_b2, theta = theta, p_open = p_open,
+  DiscBrake b2(J = J_b, pressure(start = pattern[gears[1], 5]), c = D, d = C, brake(c_f = C1_b2, theta = theta, p_open = p_open,
     startLocked = pattern[gears[1], 5]*(1 - released[5]) > 0.5)) "Holds the sun of P2";
-  DiscBrake b3(J = J_b, c = D, d = C, brake(c_f = C1_b3, theta = theta, p_open = p_open,
+  DiscBrake b3(J = J_b, pressure(start = pattern[gears[1], 6]), c = D, d = C, brake(c_f = C1_b3, theta = theta, p_open = p_open,
     startLocked = pattern[gears[1], 6]*(1 - released[6]) > 0.5)) "Holds the ring of P2";
   FreeWheel f1(startLocked = carries[gears[1], 1]) if freeWheels "Lets the sun of P1 turn forwards";
   Fixed housing if freeWheels;
