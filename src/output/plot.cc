@@ -206,14 +206,20 @@ void draw_curve(Out& out, const std::vector<PlotPoint>& points, std::size_t colo
 std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most) {
   std::vector<std::size_t> order(trajectory.signals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // What the model itself declares, then what its components do, then derivatives.
+  // What the model itself declares, then what its components do, then derivatives, then what never
+  // changes.
   const auto is_inner = [&](std::size_t signal) {
     return trajectory.signals[signal].name.find('.') != std::string::npos;
   };
   const auto rank = [&](std::size_t signal) {
+    const Range range = range_of(trajectory, signal);
+    constexpr double kNothing = 1e-15;  // zero but for rounding, in any unit
+    if (range.low == range.high || std::max(-range.low, range.high) < kNothing) return 3;
     return trajectory.signals[signal].name.starts_with("der(") ? 2 : is_inner(signal) ? 1 : 0;
   };
-  std::ranges::stable_sort(order, {}, rank);
+  std::vector<int> ranks;
+  for (const std::size_t signal : order) ranks.push_back(rank(signal));
+  std::ranges::stable_sort(order, {}, [&](std::size_t signal) { return ranks[signal]; });
   const auto unitless =
       static_cast<std::size_t>(std::count_if(order.begin(), order.end(), [&](std::size_t signal) {
         return trajectory.signals[signal].unit.empty();

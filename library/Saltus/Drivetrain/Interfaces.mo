@@ -61,6 +61,7 @@ package Interfaces "Connectors and what components have in common"
     Integer mode(start = if startLocked then 0 else 1, fixed = true)
       "0: locked, 1: w_rel > 0, -1: w_rel < 0, 2: open";
     Types.Torque limit "Bound of s while locked; out of reach otherwise";
+    Integer direction(start = 0) "Sign the slip had; 0: locked or open";
     Boolean passed "The slip has changed sign";
     discrete Types.Angle phi_lock(start = 0, fixed = true) "phi_rel when locking began";
   equation
@@ -73,7 +74,8 @@ package Interfaces "Connectors and what components have in common"
            elseif passed then 0
            else pre(mode);
     limit = peak*capacity + (if pre(mode) == 0 then 0 else tau_unit);
-    passed = (if pre(mode) == 2 then 0 else pre(mode))*w_rel < 0;
+    direction = if pre(mode) == 2 then 0 else pre(mode);
+    passed = direction*w_rel < 0;
     locked = mode == 0;
     when locked then
       phi_lock = pre(phi_rel);

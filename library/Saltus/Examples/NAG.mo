@@ -105,8 +105,6 @@ model NAG "Automatic gearbox: five gears, three planetary sets, clutches that lo
   Types.AngularVelocity slip_k2 "Slip of k2";
   Types.AngularVelocity slip_k3 "Slip of k3";
   Types.AngularVelocity slip_b1 "Slip of b1";
-  Types.AngularVelocity slip_b2 "Slip of b2";
-  Types.AngularVelocity slip_b3 "Slip of b3";
   Real p_k1 "Pressure of k1";
   Real p_k2 "Pressure of k2";
   Real p_k3 "Pressure of k3";
@@ -133,10 +131,8 @@ equation
   slip_b1 = b1.brake.w_rel;
   p_b1 = b1.pressure;
   tau_b2 = b2.brake.tau;
-  slip_b2 = b2.brake.w_rel;
   p_b2 = b2.pressure;
   tau_b3 = b3.brake.tau;
-  slip_b3 = b3.brake.w_rel;
   p_b3 = b3.pressure;
   engine.tau = M_M.y;
   load.tau = -M_B.y;
