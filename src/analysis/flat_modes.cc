@@ -8,72 +8,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analysis/structural_conditions.h"
+#include "analysis/mode_conditions.h"
 #include "analysis/structural_values.h"
 #include "expr/differentiate.h"
 
 namespace saltus {
 namespace {
-
-// Columns of the variables that occur, and rows in terms of them.
-class Columns {
- public:
-  Columns(const HybridSystem& system, const std::vector<Equation>& equations)
-      : column_(system.variables().size(), kNone) {
-    std::vector<Expr> residuals;
-    for (const Equation& e : equations) residuals.push_back(e.residual());
-    for (const Expr& leaf : leaves_of(residuals)) {
-      if (!leaf.is_variable() || column_[leaf.node()->index] != kNone) continue;
-      column_[leaf.node()->index] = count_++;
-    }
-    signature_.unknown_count = count_;
-    for (const Expr& r : residuals) signature_.rows.push_back(row(r));
-  }
-
-  std::vector<SignatureEntry> row(const Expr& residual) const {
-    std::vector<SignatureEntry> entries;
-    for (const Expr& leaf : leaves_of(residual)) {
-      if (!leaf.is_variable()) continue;
-      const std::size_t j = column_[leaf.node()->index];
-      const auto known = std::ranges::find(entries, j, &SignatureEntry::unknown);
-      if (known == entries.end())
-        entries.push_back({j, leaf.node()->order});
-      else
-        known->order = std::max(known->order, leaf.node()->order);
-    }
-    return entries;
-  }
-
-  const Signature& signature() const { return signature_; }
-
- private:
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> column_;  // by variable
-  std::size_t count_ = 0;
-  Signature signature_;
-};
-
-// Conditions of select() whose freezing changes the structure of these equations.
-std::vector<Expr> structural(const HybridSystem& system, const std::vector<Equation>& equations) {
-  const SelectConditions candidates = select_conditions(equations);
-  if (candidates.conditions.empty()) return {};
-  const Columns columns(system, equations);
-  const Offsets offsets = find_offsets(columns.signature());
-  FreezeTest test(columns.signature(), offsets);
-  std::vector<Expr> found;
-  for (std::size_t k = 0; k < candidates.conditions.size(); ++k) {
-    const Expr& condition = candidates.conditions[k];
-    const auto changes = [&](bool value) {
-      FrozenRows frozen{candidates.equations_with[k], {}};
-      for (const std::size_t i : frozen.rows)
-        frozen.entries.push_back(
-            columns.row(freeze(equations[i].residual(), {{condition.node(), value}})));
-      return test.changes_structure(frozen);
-    };
-    if (changes(true) || changes(false)) found.push_back(condition);
-  }
-  return found;
-}
 
 std::string as_text(const Expr& condition, bool value) {
   const Expr shown = value ? condition : !condition;
@@ -115,12 +55,14 @@ std::unique_ptr<FlatModes::Branching> FlatModes::branch(Frozen frozen) {
   auto made = std::make_unique<Branching>();
   ActiveEquations active = active_equations(flat_.reduced.equations, frozen);
   made->frozen = std::move(frozen);
-  made->conditions = active.undecided.empty() ? structural(system_, active.equations)
+  made->conditions = active.undecided.empty() ? structural_conditions(system_, active.equations)
                                               : std::move(active.undecided);
   std::vector<Expr> asked = made->conditions;
   if (asked.empty()) {
     made->equations = std::move(active.equations);
+    made->open = select_conditions(made->equations).conditions;
     for (const DiscreteVariable* v : naming_) asked.push_back(v->symbol);
+    asked.insert(asked.end(), made->open.begin(), made->open.end());
   }
   made->tape = Tape(asked, inputs_);
   made->registers = made->tape.make_workspace();
@@ -137,16 +79,23 @@ std::size_t FlatModes::follow(Branching& from, const std::vector<double>& parame
   std::vector<double> answers(from.tape.output_count());
   const double* inputs[] = {parameters.data(), slots.data()};
   from.tape.evaluate(inputs, from.registers, answers.data());
+  const auto force = [&](const std::vector<Expr>& conditions, std::size_t first) {
+    for (std::size_t k = 0; forced != nullptr && k < conditions.size(); ++k) {
+      const auto given = forced->find(conditions[k].node());
+      if (given != forced->end()) answers[first + k] = given->second ? 1.0 : 0.0;
+    }
+  };
   if (from.conditions.empty()) {
+    force(from.open, naming_.size());
+    const std::vector<double> open(answers.begin() + static_cast<std::ptrdiff_t>(naming_.size()),
+                                   answers.end());
+    answers.resize(naming_.size());
+    if (Branching* next = together(from, open)) return follow(*next, parameters, slots, forced);
     const auto [place, is_new] = from.modes.emplace(answers, 0);
     if (is_new) place->second = add_mode(from, answers);
     return place->second;
   }
-  for (std::size_t k = 0; k < answers.size(); ++k) {
-    if (forced == nullptr) continue;
-    const auto given = forced->find(from.conditions[k].node());
-    if (given != forced->end()) answers[k] = given->second ? 1.0 : 0.0;
-  }
+  force(from.conditions, 0);
   std::unique_ptr<Branching>& next = from.next[answers];
   if (next == nullptr) {
     Frozen frozen = from.frozen;
@@ -155,6 +104,28 @@ std::size_t FlatModes::follow(Branching& from, const std::vector<double>& parame
     next = branch(std::move(frozen));
   }
   return follow(*next, parameters, slots, forced);
+}
+
+// Where the way goes on if the values of the open conditions change the structure together.
+FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<double>& open) {
+  for (const auto& [which, next] : from.joint)
+    if (std::ranges::all_of(which, [&](const auto& w) { return open[w.first] == w.second; }))
+      return next.get();
+  if (open.size() < 2 || from.harmless.contains(open)) return nullptr;
+  const std::vector<std::size_t> found =
+      structural_together(system_, from.equations, from.open, open);
+  if (found.empty()) {
+    from.harmless.insert(open);
+    return nullptr;
+  }
+  Frozen frozen = from.frozen;
+  std::vector<std::pair<std::size_t, double>> which;
+  for (const std::size_t k : found) {
+    frozen[from.open[k].node()] = open[k] != 0.0;
+    which.emplace_back(k, open[k]);
+  }
+  from.joint.emplace_back(std::move(which), branch(std::move(frozen)));
+  return from.joint.back().second.get();
 }
 
 std::size_t FlatModes::add_mode(const Branching& at, const std::vector<double>& named_by) {

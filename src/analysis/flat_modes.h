@@ -4,7 +4,9 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/derivative_array.h"
@@ -28,7 +30,8 @@ struct FlatMode {
 
 // The modes of a flat model, made when they are asked for. Which conditions are structural is found
 // mode by mode: with those known so far frozen, a condition is structural if freezing it changes
-// unknowns or offsets. The answers form a tree whose leaves are the modes.
+// unknowns or offsets. The answers form a tree whose leaves are the modes. At a leaf, conditions
+// that change the structure only together are found when their values are first met.
 class FlatModes {
  public:
   // Pre: system.flat() is not null.
@@ -57,10 +60,17 @@ class FlatModes {
     Tape::Workspace registers;
     std::map<std::vector<double>, std::unique_ptr<Branching>> next;
     std::map<std::vector<double>, std::size_t> modes;
+    // At the end of a way: conditions that change nothing one by one; values of all of them that
+    // change nothing together; those that do, and where the way goes on.
+    std::vector<Expr> open;
+    std::set<std::vector<double>> harmless;
+    std::vector<std::pair<std::vector<std::pair<std::size_t, double>>, std::unique_ptr<Branching>>>
+        joint;
   };
   std::unique_ptr<Branching> branch(Frozen frozen);
   std::size_t follow(Branching& from, const std::vector<double>& parameters,
                      const std::vector<double>& slots, const Frozen* forced);
+  Branching* together(Branching& from, const std::vector<double>& open);
   std::size_t add_mode(const Branching& at, const std::vector<double>& named_by);
   std::string name_of(const std::vector<double>& named_by);
   void add_guards(FlatMode& mode) const;

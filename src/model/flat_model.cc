@@ -31,8 +31,15 @@ Expr FlatModel::relation(const Expr& value, Strict strict, std::string text, Sou
   }
   if (text.empty()) text = to_string(strict == Strict::kYes ? value > 0.0 : value >= 0.0);
   const Expr slot = system.graph().new_slot(text);
-  relations.push_back({slot, value, strict, std::move(text), std::move(where)});
+  relations.push_back({slot, value, strict, std::move(text), std::move(where), false});
   return slot;
+}
+
+void FlatModel::leaves_state(const Expr& relation) {
+  if (relation.node() == nullptr) return;
+  const Expr slot = relation.is_slot() ? relation : Expr(relation.node()->children[0]);
+  for (Relation& r : relations)
+    if (r.slot.same_as(slot)) r.leaves_state = true;
 }
 
 Expr FlatModel::sample(const Expr& start, const Expr& interval, SourceLocation where) {

@@ -53,6 +53,8 @@ struct Relation {
   Strict strict = Strict::kYes;
   std::string text;  // as written, for event logs
   SourceLocation where;
+  // Leads out of a state: at zero when the state is entered, it takes the value it has just after.
+  bool leaves_state = false;
 };
 
 struct EquationItem;
@@ -135,6 +137,8 @@ struct FlatModel {
 
   // A new discrete variable; returns its present value. Throws Error if the name is taken.
   Expr discrete(const std::string& name, DiscreteOptions options = {});
+  // Marks the relation whose slot, or its negation, was given by relation().
+  void leaves_state(const Expr& relation);
   // Its value before the event iteration. Pre: `symbol` came from discrete().
   Expr pre(const Expr& symbol) const;
   // value > 0 or value >= 0, frozen between events: a slot, or the negation of one that exists.

@@ -143,8 +143,11 @@ Expr Flattener::make_relation(const Expr& value, Strict strict, const Expression
   if (no_event_ > 0 || !varies_continuously(value))
     return strict == Strict::kYes ? value > 0.0 : value >= 0.0;
   const std::string text = to_text(expression);
-  return flat_.relation(value, strict, component_.empty() ? text : component_ + ": " + text,
-                        expression.place.location());
+  const Expr made =
+      flat_.relation(value, strict, component_.empty() ? text : component_ + ": " + text,
+                     expression.place.location());
+  if (machine_in_use_ != nullptr) flat_.leaves_state(made);
+  return made;
 }
 
 Value Flattener::compare(BinaryOperator op, const Value& a, const Value& b,

@@ -13,7 +13,6 @@ namespace {
 
 constexpr double kBand = GuardWatch::kBand;
 constexpr int kMostRounds = 200;
-constexpr int kMostPasses = 8;
 
 }  // namespace
 
@@ -140,12 +139,14 @@ void EventIteration::begin(double t, const SystemState& left) {
   set_.assign(left.values.size(), false);
   impulses_.clear();
   keeps_at_zero_ = false;
+  present_mode_followed_ = 0;
 }
 
 bool EventIteration::relation_value(std::size_t r, double value) const {
   const bool strict = model_.relations[r].strict == Strict::kYes;
   const bool exact = strict ? value > 0.0 : value >= 0.0;
   if (!is_continuous_[r]) return exact;
+  if (!push_.empty() && push_[r] != 0.0) return push_[r] > 0.0;
   if (std::abs(value) > kBand * sizes_[r]) return exact;
   if (at_zero_[r] != At::kAway || keeps_at_zero_) return present(model_.relations[r].slot) != 0.0;
   return !strict;
@@ -184,6 +185,7 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
   }
   SystemState trial = base;
   trial.slots = slots_;
+  push_.clear();
   bool ok = run != nullptr;
   if (ok && is_initial_ && !model_.initial_equations.empty()) {
     std::unique_ptr<InitialProblem>& problem = initial_problems_[mode];
@@ -200,6 +202,7 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
       const TransferOutcome transfer = run->transfer(t, base, set_, false, trial);
       ok = transfer.status == TransferStatus::kDone;
       impulses_ = transfer.impulses;
+      if (ok && !impulses_.empty()) push_relations(t, base, trial);
     }
   }
   // A configuration that has no solution need not be the last one: it is judged by the values
@@ -222,7 +225,10 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
       history.clear();
     }
     history.push_back(slots_);
+    const std::size_t mode_before = settled.mode;
     solve(t, base, out, settled.mode);
+    if (solved_ && entered_ && (round == 0 || settled.mode != mode_before))
+      look_beyond_zero(t, out, settled.mode);
     take_values(t, out, true);
     if (slots_ != history.back()) continue;
     if (solved_) return true;
@@ -262,6 +268,9 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         out.slots = slots_;
         return true;
       }
+      // Only the last strategy leaves a circle again.
+      if (strategy < 2 && std::ranges::find(history, slots_) != history.end() && !violated_.empty())
+        break;
       history.push_back(slots_);
       std::size_t chosen = 0;
       if (violated_.empty()) {
@@ -352,17 +361,8 @@ bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_
       open.push_back(r);
   }
   if (open.empty() || !solved_) return false;
-  ModeRun* run = visit_(mode);
-  constexpr double kAhead = 1e-7;
+  if (!evaluate_ahead(t, settled, mode, 1)) return false;
   const double ahead = kAhead * std::max(1.0, std::abs(t));
-  SystemState probe = settled;
-  const AnalysedMode& analysed = run->analysed();
-  for (std::size_t j = 0; j < analysed.unknowns.size(); ++j) {
-    const std::size_t i = analysed.unknowns[j].index();
-    if (analysed.differential[j]) probe.values[i] += ahead * probe.slopes[i];
-  }
-  if (!run->make_consistent(t + ahead, probe).ok()) return false;
-  evaluate(relation_values_, t + ahead, probe);
   bool changed = false;
   for (const std::size_t r : open) {
     const Expr& slot = model_.relations[r].slot;
@@ -380,19 +380,16 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
                              Settled& settled) {
   SystemState base = first;
   std::vector<std::vector<double>> history;
-  int passes = 0;
   for (int round = 0; round < kMostRounds; ++round) {
     ++settled.iterations;
-    const std::vector<double> before = slots_;
+    const std::vector<double> entry = slots_;
+    const std::size_t mode = settled.mode;
     if (!inner(t, base, out, settled)) {
-      // "broken = pre(broken) or F > Fmax" where F = 0 once it is broken: no value of `broken`
-      // agrees with the force it brings about. It is read as the sequence it describes: one pass
-      // from the old configuration is a round, and pre() remembers it.
-      if (++passes > kMostPasses) return false;
-      slots_ = before;
-      solve(t, base, out, settled.mode);
-      take_values(t, out, true);
-      settled.problem.clear();
+      const std::string problem = settled.problem;
+      if (!follow_present_mode(t, base, entry, out, settled)) {
+        settled.problem = problem;
+        return false;
+      }
     }
     evaluate(terminations_, t, out);
     for (std::size_t k = 0; k < model_.terminations.size(); ++k)
@@ -400,6 +397,7 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     for (const auto& [name, value] : impulses_) settled.impulses[name] += value;
     impulses_.clear();
     bool changed = reinitialise(t, base, out);
+    entered_ = changed || settled.mode != mode;
     changed = update_pre() || changed;
     for (const Sample& s : model_.samples) {
       changed = changed || present(s.slot) != 0.0;
@@ -451,6 +449,7 @@ Settled EventIteration::start(double t, SystemState& state) {
   }
   put_initial_discrete(t, state);
   take_values(t, state, true);
+  entered_ = true;
   Settled settled;
   const SystemState base = state;
   iterate(t, base, state, settled);
@@ -489,7 +488,9 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
     put(system_.flat()->next_samples[k],
         first + (std::round((t - first) / interval) + 1.0) * interval);
   }
+  entered_ = false;
   Settled settled;
+  settled.mode = mode;
   const SystemState base = state;
   iterate(t, base, state, settled);
   return settled;

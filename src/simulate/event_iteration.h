@@ -40,7 +40,8 @@ struct Settled {
 // If the inner fixpoint runs in a circle, relations that come to zero keep the value they had on
 // the way; if it still does, they are changed one at a time (principal pivoting,
 // which ends at a solution wherever the continuous part is monotone, as with friction and diodes).
-// If there is none, one pass over the discrete equations counts as a round.
+// If there is none, the mode in force decides the discrete values of the next
+// (follow_present_mode).
 class EventIteration {
  public:
   // Gives the run of a mode, or null if the mode cannot be analysed. The system must outlive this.
@@ -82,6 +83,13 @@ class EventIteration {
     std::vector<std::size_t> items;  // relations, then discrete equations
     Formulas formulas;
   };
+  // What an impulse of a variable does to relations.
+  struct Pushes {
+    std::vector<std::pair<std::size_t, std::size_t>> entries;  // relation, variable
+    Formulas coefficients;
+  };
+  static constexpr double kAhead = 1e-7;  // s, or relative to the time
+  static constexpr double kFarAhead = 1e-5;
   enum class At { kAway, kFired, kLeftBand, kWasThere };
 
   void compile();
@@ -101,6 +109,13 @@ class EventIteration {
   bool reinitialise(double t, const SystemState& base, SystemState& out);
   bool update_pre();
   bool leave_zero(double t, const SystemState& settled, std::size_t mode);
+  bool evaluate_ahead(double t, const SystemState& settled, std::size_t mode, int steps);
+  void look_beyond_zero(double t, const SystemState& at, std::size_t mode);
+  void take_ahead(double t, const SystemState& at, std::size_t mode, std::vector<std::size_t> open,
+                  const std::vector<double>& here);
+  void push_relations(double t, const SystemState& before, const SystemState& after);
+  bool follow_present_mode(double t, const SystemState& base, const std::vector<double>& entry,
+                           SystemState& out, Settled& settled);
   void put_initial_discrete(double t, const SystemState& at);
   // Relations and discrete variables that differ in the second half.
   std::string names_of_changes(const std::vector<std::vector<double>>& history) const;
@@ -125,10 +140,14 @@ class EventIteration {
   std::vector<bool> reinit_done_;
   std::vector<bool> set_;                   // by VariableId: reinitialised
   std::map<std::string, double> impulses_;  // of the point solved last
+  std::vector<double> push_;                // by relation, of those impulses; empty: none
+  std::unique_ptr<Pushes> pushes_;
   std::vector<std::size_t> violated_;
   std::vector<double> violation_;
   bool is_initial_ = false;
   bool keeps_at_zero_ = false;
+  int present_mode_followed_ = 0;
+  bool entered_ = false;  // a mode, or values set by reinit, in the round before
   bool solved_ = true;
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode

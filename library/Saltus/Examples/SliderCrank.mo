@@ -1,0 +1,38 @@
+within Saltus.Examples;
+model SliderCrank "Rigid slider crank in redundant coordinates: index 3"
+  parameter Real l1(unit = "m") = 0.15 "Crank";
+  parameter Real l2(unit = "m") = 0.40 "Rod";
+  parameter Real J1(unit = "kg.m2") = 0.02 "Crank with flywheel about its pivot";
+  parameter Real m1(unit = "kg") = 0.36 "Crank, centre half way";
+  parameter Real m2(unit = "kg") = 0.15 "Rod, centre half way";
+  parameter Real J2(unit = "kg.m2") = 0.002 "Rod about its centre";
+  parameter Real m3(unit = "kg") = 0.50 "Slider";
+  parameter Real g(unit = "m/s2") = 9.81 "Gravity";
+  Real phi1(unit = "rad", start = 0, fixed = true) "Angle of the crank";
+  Real w1(unit = "rad/s", start = 15, fixed = true, nominal = 10) "Speed of the crank";
+  Real x2(unit = "m", start = l1 + l2/2, nominal = 0.1) "Centre of the rod";
+  Real y2(unit = "m", nominal = 0.1) "Centre of the rod";
+  Real phi2(unit = "rad") "Angle of the rod";
+  Real x3(unit = "m", start = l1 + l2, nominal = 0.1) "Slider";
+  Real vx2(unit = "m/s"), vy2(unit = "m/s") "Velocity of the rod";
+  Real w2(unit = "rad/s") "Speed of the rod";
+  Real v3(unit = "m/s") "Velocity of the slider";
+  Real pin_x(unit = "N", nominal = 10), pin_y(unit = "N", nominal = 10) "Of the crank on the rod";
+  Real wrist_x(unit = "N", nominal = 10), wrist_y(unit = "N", nominal = 10) "Of the slider on the rod";
+equation
+  der(phi1) = w1;
+  der(x2) = vx2;
+  der(y2) = vy2;
+  der(phi2) = w2;
+  der(x3) = v3;
+  J1*der(w1) = l1*sin(phi1)*pin_x - l1*cos(phi1)*pin_y - m1*g*l1*cos(phi1)/2;
+  m2*der(vx2) = pin_x + wrist_x;
+  m2*der(vy2) = pin_y + wrist_y - m2*g;
+  J2*der(w2) = l2/2*(sin(phi2)*(pin_x - wrist_x) - cos(phi2)*(pin_y - wrist_y));
+  m3*der(v3) = -wrist_x;
+  x2 - l2/2*cos(phi2) = l1*cos(phi1);
+  y2 - l2/2*sin(phi2) = l1*sin(phi1);
+  x2 + l2/2*cos(phi2) = x3;
+  y2 + l2/2*sin(phi2) = 0;
+  annotation(experiment(StopTime = 2, Tolerance = 1e-8, Interval = 0.002));
+end SliderCrank;
