@@ -14,8 +14,13 @@
 #include "modelica/parser.h"
 #include "simulate/simulate.h"
 
-// Models with one mistake each, in modelica_errors. The first line of each says in which line it
-// has to be found and a regular expression for the cause: "// 4: expected ';'".
+// Models with one mistake each, in modelica_errors and modelica_errors_second. The first line of
+// each says in which line (or lines) it has to be found and a regular expression for the cause:
+// "// 4: expected ';'".
+//
+// The second set was written before any of its messages had been seen. At first sight 17 of the 20
+// were right: an equation too many and one missing inside a component were not told by their place,
+// and a shortened name was not recognised.
 
 namespace saltus {
 namespace {
@@ -23,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Expectation {
-  int line = 0;
+  std::vector<int> lines;
   std::string cause;
 };
 
@@ -31,35 +36,40 @@ Expectation expectation_of(const fs::path& file) {
   std::ifstream stream(file);
   std::string text;
   std::getline(stream, text);
-  static const std::regex header("// ([0-9]+): (.*)");
+  static const std::regex header("// ([0-9]+)(?: or ([0-9]+))?: (.*)");
   std::smatch match;
   if (!std::regex_match(text, match, header)) {
     ADD_FAILURE() << file << " does not start with '// LINE: CAUSE'";
     return {};
   }
-  return {std::stoi(match[1]), match[2]};
+  Expectation expected{{std::stoi(match[1])}, match[3]};
+  if (match[2].matched) expected.lines.push_back(std::stoi(match[2]));
+  return expected;
 }
 
 std::vector<fs::path> sources(bool syntactic) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(SALTUS_ERROR_SOURCES)) {
-    const bool is_syntactic = entry.path().filename().string().starts_with("syntax_");
-    if (is_syntactic == syntactic) files.push_back(entry.path());
-  }
+  for (const char* folder : {SALTUS_ERROR_SOURCES, SALTUS_ERROR_SOURCES "_second"})
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      const bool is_syntactic = entry.path().filename().string().starts_with("syntax_");
+      if (is_syntactic == syntactic) files.push_back(entry.path());
+    }
   std::sort(files.begin(), files.end());
   return files;
 }
 
 TEST(ModelicaErrors, SyntaxIsReportedOnceAtItsLineWithItsCause) {
   const std::vector<fs::path> files = sources(true);
-  EXPECT_EQ(files.size(), 20U);
+  EXPECT_EQ(files.size(), 25U);
   for (const fs::path& file : files) {
     const Expectation expected = expectation_of(file);
     const ParseResult result = parse_modelica(read_text_file(file), file.filename().string());
     ASSERT_FALSE(result.errors.empty()) << file;
     const std::string text = to_error(result.errors).what();
     EXPECT_EQ(result.errors.size(), 1U) << text;
-    EXPECT_EQ(result.errors.front().where.line, expected.line) << text;
+    EXPECT_NE(std::ranges::find(expected.lines, result.errors.front().where.line),
+              expected.lines.end())
+        << text;
     EXPECT_TRUE(std::regex_search(result.errors.front().message, std::regex(expected.cause)))
         << text << "\nexpected: " << expected.cause;
   }
@@ -67,31 +77,49 @@ TEST(ModelicaErrors, SyntaxIsReportedOnceAtItsLineWithItsCause) {
 
 // What `simulate` says about a file, from reading to the first mode: errors and warnings.
 std::vector<std::string> messages_of(const fs::path& file) {
+  std::vector<std::string> messages;
   try {
     FlatModel flat = load_modelica(file.string(), {.use_modelica_path = false});
-    std::vector<std::string> messages = flat.warnings;
+    messages = flat.warnings;
     simulate(build(std::move(flat)), {.stop_time = 0.01});
-    return messages;
   } catch (const Error& error) {
-    return {error.what()};
+    messages.emplace_back(error.what());
   }
+  return messages;
 }
 
 TEST(ModelicaErrors, MeaningIsReportedAtItsLineWithItsCause) {
   const std::vector<fs::path> files = sources(false);
-  EXPECT_EQ(files.size(), 21U);
+  EXPECT_EQ(files.size(), 36U);
   for (const fs::path& file : files) {
     const Expectation expected = expectation_of(file);
     const std::vector<std::string> messages = messages_of(file);
-    const std::string at = file.string() + ":" + std::to_string(expected.line) + ":";
-    const bool found =
-        std::any_of(messages.begin(), messages.end(), [&](const std::string& message) {
-          return message.starts_with(at) &&
-                 std::regex_search(message.substr(at.size()), std::regex(expected.cause));
-        });
-    EXPECT_TRUE(found) << file.filename() << ": expected in line " << expected.line << ": "
+    bool found = false;
+    for (const int line : expected.lines) {
+      const std::string at = file.string() + ":" + std::to_string(line) + ":";
+      found = found || std::ranges::any_of(messages, [&](const std::string& message) {
+                return message.starts_with(at) &&
+                       std::regex_search(message.substr(at.size()), std::regex(expected.cause));
+              });
+    }
+    EXPECT_TRUE(found) << file.filename() << ": expected in line " << expected.lines.front() << ": "
                        << expected.cause
                        << "\nfound: " << (messages.empty() ? "nothing" : messages.front());
+  }
+}
+
+TEST(ModelicaErrors, SeveralMistakesAreReportedTogether) {
+  std::string text = "model M\n  Real x;\n  Real y = 2*z;\nequation\n";
+  for (int k = 0; k < 30; ++k) text += "  x = undefined" + std::to_string(k) + ";\n";
+  text += "end M;\n";
+  try {
+    load_modelica_text(text, "", {.use_modelica_path = false});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    EXPECT_TRUE(what.starts_with("model.mo:3:")) << what;
+    EXPECT_EQ(std::ranges::count(what, '\n'), 19) << what;
+    EXPECT_NE(what.find("\nmodel.mo:5:7: error: there is no 'undefined0'"), std::string::npos) << what;
   }
 }
 

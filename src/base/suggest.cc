@@ -53,6 +53,13 @@ std::string nearest(const std::string& wanted, std::span<const std::string> cand
   for (const std::string& candidate : candidates) {
     if (candidate.ends_with('.' + wanted)) return candidate;
   }
+  // An abbreviation; of one or two letters it could be anything.
+  constexpr std::size_t kShortest = 3;
+  for (const std::string& candidate : candidates) {
+    if (wanted.size() >= kShortest && candidate.size() > wanted.size() &&
+        std::equal(wanted.begin(), wanted.end(), candidate.begin(), same_letter))
+      return candidate;
+  }
   return {};
 }
 

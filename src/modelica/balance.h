@@ -1,13 +1,17 @@
 #pragma once
 
+#include <vector>
+
 #include "base/error.h"
 #include "model/flat_model.h"
 
 namespace saltus {
 
-// Throws Error where there are fewer equations than unknowns in them, whatever the conditions are:
-// names the unknowns that cannot all be determined. More equations than unknowns may be redundant;
-// that is for the analysis to say.
-void check_balance(const FlatModel& flat, const SourceLocation& where);
+// Matches unknowns with equations, whatever the conditions are. Throws Error where there are fewer
+// equations than unknowns in them, at the declaration (`places`, by VariableId) of one that has
+// none. More equations than unknowns may be redundant, which is for the analysis to say: here they
+// are a warning of the model.
+void check_balance(FlatModel& flat, const std::vector<SourceLocation>& places,
+                   const SourceLocation& model);
 
 }  // namespace saltus

@@ -58,15 +58,19 @@ void Flattener::flatten_equations(Instance& instance) {
   initial.discrete = &initial_discrete;
   initial.initial = true;
   for (const auto& c : instance.children)
-    if (is_active(*c) && c->target == nullptr && c->is_leaf()) flatten_binding(*c, sink);
+    if (is_active(*c) && c->target == nullptr && c->is_leaf())
+      attempt([&] { flatten_binding(*c, sink); });
   for (const ClassInfo::Base& base : instance.type.info->bases) {
     const ClassDefinition& definition = *base.definition;
     const Scope scope{&instance, &definition, nullptr};
-    translate(definition.equations, scope, sink);
-    for (const auto& section : definition.algorithms) flatten_algorithm(section, scope, sink);
-    translate(definition.initial_equations, scope, initial);
+    for (const EquationClause& e : definition.equations)
+      attempt([&] { translate(e, scope, sink); });
+    for (const auto& section : definition.algorithms)
+      attempt([&] { flatten_algorithm(section, scope, sink); });
+    for (const EquationClause& e : definition.initial_equations)
+      attempt([&] { translate(e, scope, initial); });
     for (const auto& section : definition.initial_algorithms)
-      flatten_algorithm(section, scope, initial);
+      attempt([&] { flatten_algorithm(section, scope, initial); });
   }
   const Place place = instance.component == nullptr ? Place{} : instance.component->place;
   if (!active.is_number()) {

@@ -54,14 +54,45 @@ void Flattener::run(const ClassDefinition& model, const Modification* overrides)
   only_connections_ = true;
   for_each_class_instance(*root_, [&](Instance& i) {
     for (const ClassInfo::Base& base : i.type.info->bases)
-      translate(base.definition->equations, {&i, base.definition, nullptr}, none);
+      for (const EquationClause& e : base.definition->equations)
+        attempt([&] { translate(e, {&i, base.definition, nullptr}, none); });
   });
   only_connections_ = false;
   for_each_class_instance(*root_, [&](Instance& i) { flatten_equations(i); });
+  throw_errors();
   add_connection_equations();
   add_unconnected_flows(*root_, false);
   add_machine_equations();
   assign_discrete();
+}
+
+void Flattener::attempt(const std::function<void()>& part) {
+  constexpr std::size_t kMostErrors = 20;
+  const int no_event = no_event_;
+  const int in_function = in_function_;
+  const std::size_t calls = call_stack_.size();
+  const std::vector<std::size_t> ends = end_values_;
+  try {
+    part();
+  } catch (const Error& error) {
+    no_event_ = no_event;
+    in_function_ = in_function;
+    call_stack_.resize(calls);
+    end_values_ = ends;
+    past_shadows_ = false;
+    // The text of a class is wrong once, however many components are made of it.
+    for (const Error& known : errors_)
+      if (std::string_view(known.what()) == error.what()) return;
+    errors_.push_back(error);
+    if (errors_.size() == kMostErrors) throw_errors();
+  }
+}
+
+void Flattener::throw_errors() const {
+  if (errors_.empty()) return;
+  std::string message = errors_.front().message();
+  for (std::size_t k = 1; k < errors_.size(); ++k) message += std::string("\n") + errors_[k].what();
+  throw Error(message, errors_.front().where());
 }
 
 namespace {

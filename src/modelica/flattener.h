@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/error.h"
 #include "model/flat_model.h"
 #include "modelica/instance.h"
 #include "modelica/library.h"
@@ -29,6 +30,9 @@ class Flattener {
 
   // Flattens the class into the model given. `overrides` are the outermost modifications.
   void run(const ClassDefinition& model, const Modification* overrides);
+
+  // Where each variable of the model is declared, by VariableId.
+  const std::vector<SourceLocation>& variable_places() const { return variable_places_; }
 
  private:
   struct EquationSink;
@@ -316,6 +320,9 @@ class Flattener {
   Value connection_symbol(const ConnectionNode& node);
 
   // --- flattener.cc
+  // Runs a part of the translation; what is wrong with it is kept and the next part goes on.
+  void attempt(const std::function<void()>& part);
+  void throw_errors() const;
   void find_known_discretes(Instance& instance);
   void make_builtins();
   void check_overrides(const Modification* overrides);
@@ -365,6 +372,8 @@ class Flattener {
   std::unordered_map<const Instance*, std::vector<std::pair<Expr, Expr>>> entry_equations_;
   std::unordered_map<std::string, Expr> variables_by_name_;
   std::unordered_map<const Instance*, int> cardinality_;
+  std::vector<SourceLocation> variable_places_;
+  std::vector<Error> errors_;
 };
 
 }  // namespace saltus

@@ -57,7 +57,7 @@ FlatModel flatten(Library& library, const ClassDefinition& model, const LoadOpti
   const std::shared_ptr<Modification> overrides = make_overrides(options);
   Flattener flattener(library, flat);
   flattener.run(model, overrides.get());
-  check_balance(flat, model.place.location());
+  check_balance(flat, flattener.variable_places(), model.place.location());
   return flat;
 }
 

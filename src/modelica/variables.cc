@@ -295,6 +295,7 @@ void Flattener::declare_variable(Instance& leaf) {
       continue;
     }
     const double nominal = std::abs(number_attribute(leaf, "nominal", k).value_or(1.0));
+    variable_places_.push_back(place.location());
     value.numbers.push_back(flat_.system.variable(
         name, {.start = start_value,
                .fixed = is_fixed,

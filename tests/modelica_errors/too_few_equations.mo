@@ -1,4 +1,4 @@
-// 2: 2 unknowns but 1 equation:.*'x', 'y'
+// 4: 2 unknowns but 1 equation: .*'y'.*'x'
 model M
   Real x;
   Real y;

@@ -1,0 +1,5 @@
+// 3: '}'
+model A
+  parameter Real p[3] = {1, 2, 3;
+  Real x = p[1];
+end A;
