@@ -80,6 +80,7 @@ void Flattener::attempt(const std::function<void()>& part) {
     call_stack_.resize(calls);
     end_values_ = ends;
     past_shadows_ = false;
+    component_.clear();
     // The text of a class is wrong once, however many components are made of it.
     for (const Error& known : errors_)
       if (std::string_view(known.what()) == error.what()) return;
