@@ -207,14 +207,15 @@ std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most)
   std::vector<std::size_t> order(trajectory.signals.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // What the model itself declares, then what its components do, then derivatives, then what never
-  // changes.
+  // changes (without a unit, those are settings of the model and keep to themselves).
   const auto is_inner = [&](std::size_t signal) {
     return trajectory.signals[signal].name.find('.') != std::string::npos;
   };
+  constexpr int kConstant = 3;
   const auto rank = [&](std::size_t signal) {
     const Range range = range_of(trajectory, signal);
     constexpr double kNothing = 1e-15;  // zero but for rounding, in any unit
-    if (range.low == range.high || std::max(-range.low, range.high) < kNothing) return 3;
+    if (range.low == range.high || size_of(range) < kNothing) return kConstant;
     return trajectory.signals[signal].name.starts_with("der(") ? 2 : is_inner(signal) ? 1 : 0;
   };
   std::vector<int> ranks;
@@ -237,6 +238,8 @@ std::vector<Panel> choose_panels(const Trajectory& trajectory, std::size_t most)
     for (std::size_t i = 0; i < panels.size() && home == panels.size(); ++i) {
       const bool fits = panels[i].unit == unit && panels[i].signals.size() < share &&
                         is_inner(panels[i].signals.front()) == is_inner(signal) &&
+                        (unit.empty() && ranks[signal] == kConstant) ==
+                            (unit.empty() && ranks[panels[i].signals.front()] == kConstant) &&
                         comparable(sizes[i], size);
       if (fits) home = i;
     }

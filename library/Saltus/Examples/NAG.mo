@@ -105,12 +105,12 @@ model NAG "Automatic gearbox: five gears, three planetary sets, clutches that lo
   Types.AngularVelocity slip_k2 "Slip of k2";
   Types.AngularVelocity slip_k3 "Slip of k3";
   Types.AngularVelocity slip_b1 "Slip of b1";
-  Real p_k1 "Pressure of k1";
-  Real p_k2 "Pressure of k2";
-  Real p_k3 "Pressure of k3";
-  Real p_b1 "Pressure of b1";
-  Real p_b2 "Pressure of b2";
-  Real p_b3 "Pressure of b3";
+  Real p_k1(unit = "1") "Pressure of k1";
+  Real p_k2(unit = "1") "Pressure of k2";
+  Real p_k3(unit = "1") "Pressure of k3";
+  Real p_b1(unit = "1") "Pressure of b1";
+  Real p_b2(unit = "1") "Pressure of b2";
+  Real p_b3(unit = "1") "Pressure of b3";
   Mode mode(start = Mode.other) "Locked elements" annotation(__Saltus(modeName = true));
   Integer locked(start = 0) "1, 2, 4, 8, 16, 32: k1, k2, k3, b1, b2, b3";
 protected
