@@ -31,6 +31,9 @@ struct IntegratorOptions {
   std::vector<double> absolute_tolerance;  // an unknown
   double max_step = std::numeric_limits<double>::infinity();
   double first_step = 0.0;  // 0: chosen from the slope
+  // Unknowns that guards read: even where the error control does not look at them, the continuous
+  // extension has to show their course.
+  std::vector<std::uint32_t> watched;
 };
 
 struct IntegratorCounts {

@@ -129,6 +129,7 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
   const double rtol = options_.tolerance;
   rtol_ = kControlFactor * std::pow(rtol, 2.0 / 3.0);
   for (const double atol : options_.absolute_tolerance) atol_.push_back(rtol_ * atol / rtol);
+  watched_scale_ = 1.0 / std::sqrt(rtol);
   newton_tolerance_ = std::max(10.0 * kEpsilon / rtol_, std::min(0.03, std::sqrt(rtol_)));
 
   control_.assign(n_, 1.0);
@@ -498,7 +499,13 @@ double Radau::estimate_defect(double h) {
     sum += work_[j] * work_[j] * scale_[j] * scale_[j];
     count += 1.0;
   }
-  const double defect = count == 0.0 ? 0.0 : std::sqrt(sum / count);
+  double defect = count == 0.0 ? 0.0 : std::sqrt(sum / count);
+  // What only guards read (multipliers, weights of a mixture) must show where it may cross zero;
+  // how exactly is then found by real steps.
+  for (const std::uint32_t j : options_.watched)
+    if (control_[j] == 0.0 && !dae_.is_differential(j))
+      defect = std::max(defect, std::abs(work_[j]) * watched_scale_ /
+                                    (dae_.definition().nominal[j] + std::abs(x0_[j])));
   return std::isfinite(defect) ? defect : 1e10;
 }
 

@@ -69,6 +69,7 @@ class Radau : public Integrator {
   double rtol_;    // internal tolerances, see radau.cc
   std::vector<double> atol_;
   double newton_tolerance_;
+  double watched_scale_;
   std::vector<double> control_;  // 1 for unknowns the error control looks at, 0 for others
   double control_count_ = 0.0;
   std::vector<int> levels_;  // empty: 0 for all

@@ -8,8 +8,36 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr int kMaxCorrections = 40;
+// What a step is cut to where its extension shows a root that the solution has not, and how often.
+constexpr double kShorter = 0.25;
+constexpr int kMaxCuts = 30;
 // A relation that an event iteration left further outside than so many bands fires at once.
 constexpr double kSettled = 1e3;
+
+struct Band {
+  double offset;
+  double width;
+  double noise;
+  int degree;
+};
+
+// Whether a relation that is at zero rises above the band before anything else. `samples` include
+// the offset, `along` does not.
+template <class F>
+bool leaves_band(const F& along, std::span<const double> samples, const Band& band,
+                 RootIsolator& isolator) {
+  const auto inside = [&](double value) { return std::abs(value - band.offset) <= band.width; };
+  if (!inside(samples.front()) || std::all_of(samples.begin(), samples.end(), inside)) return false;
+  GuardInfo info;
+  info.noise = band.noise;
+  info.degree = band.degree;
+  info.at_start = samples.front() - band.offset;
+  info.at_end = samples.back() - band.offset;
+  for (const Root& root : isolator.isolate(along, info).roots) {
+    if (root.s > RootIsolator::kMinWidth) return along(0.5 * root.s) > band.width;
+  }
+  return info.at_end > band.width;
+}
 
 }  // namespace
 
@@ -50,6 +78,11 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
     if (mode_.mode->guards[g].is_relation) {
       // The event iteration has settled it; what it left on the other side is rounding.
       state.armed = true;
+      if (state.width > 0.0) {
+        if (values_[g] < -state.width - kSettled * state.band()) firing_.guards.push_back(g);
+        state.offset = state.width + state.band();
+        continue;
+      }
       if (values_[g] < -kSettled * state.band()) firing_.guards.push_back(g);
       if (values_[g] <= state.band()) state.offset = 2.0 * std::max(state.band(), -values_[g]);
       continue;
@@ -110,29 +143,36 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
   firing_.at_step_start = false;
   firing_.is_time_event = false;
   firing_.outcome = {};
-  grazings_.clear();
   if (states_.empty()) return firing_;
 
-  const double t0 = integrator.previous_time();
-  const double t1 = integrator.time();
-  const auto points = five_sample_points();
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    evaluate(integrator, k + 1 == points.size() ? t1 : t0 + points[k] * (t1 - t0));
-    for (std::size_t g = 0; g < states_.size(); ++g) samples_[5 * g + k] = values_[g];
+  for (State& state : states_) {
+    state.was_armed = state.armed;
+    state.old_offset = state.offset;
   }
-  first_root_ = 2.0;
-  for (std::size_t g = 0; g < states_.size(); ++g) {
-    if (!mode_.is_time_guard[g]) examine_guard(g, integrator);
-    if (firing_.at_step_start) return firing_;
+  for (int cut = 0; cut <= kMaxCuts; ++cut) {
+    look_again_ = false;
+    for (State& state : states_) {
+      state.armed = state.was_armed;
+      state.offset = state.old_offset;
+    }
+    grazings_.clear();
+    const double t0 = integrator.previous_time();
+    const double h = integrator.time() - t0;
+    sample(integrator);
+    first_root_ = 2.0;
+    for (std::size_t g = 0; g < states_.size() && !look_again_; ++g) {
+      if (!mode_.is_time_guard[g]) examine_guard(g, integrator);
+      if (firing_.at_step_start || !firing_.outcome.ok()) return firing_;
+    }
+    if (look_again_) continue;
+    std::erase_if(grazings_, [&](const Grazing& z) { return z.time > t0 + first_root_ * h; });
+    if (first_root_ > 1.0 || pin_down(integrator)) break;
   }
-  std::erase_if(grazings_, [&](const Grazing& z) { return z.time > t0 + first_root_ * (t1 - t0); });
-  if (first_root_ <= 1.0) {
-    pin_down(integrator);
-  } else {
+  if (first_root_ > 1.0) {
     for (std::size_t g = 0; g < states_.size(); ++g) {
       State& state = states_[g];
       const bool has_left = samples_[5 * g + 4] - state.offset > state.band();
-      if (state.offset > 0.0 && has_left) state.offset = 0.0;
+      if (state.offset > 0.0 && state.width == 0.0 && has_left) state.offset = 0.0;
     }
   }
   if (!firing_.fired() && firing_.outcome.ok() && integrator.time() == next_time_event_) {
@@ -146,23 +186,66 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
   return firing_;
 }
 
-// Finds the first root at which this guard switches, keeps its arming up to date.
-void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
-  State& state = states_[g];
-  const std::span<const double> samples(&samples_[5 * g], 5);
-  state.armed = state.armed || samples.front() > state.threshold();
-  const int along_step =
-      mode_.guard_degrees[g] < 0 ? -1 : mode_.guard_degrees[g] * integrator.extension_degree();
-  if (state.armed && surely_no_root(samples, along_step)) return;
-  const auto [lowest, highest] = std::minmax_element(samples.begin(), samples.end());
-  if (std::max(-*lowest, *highest) <= 100.0 * state.noise()) return;  // stays on zero
+void GuardWatch::sample(const Integrator& integrator) {
+  const double t0 = integrator.previous_time();
+  const double t1 = integrator.time();
+  const auto points = five_sample_points();
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    evaluate(integrator, k + 1 == points.size() ? t1 : t0 + points[k] * (t1 - t0));
+    for (std::size_t g = 0; g < states_.size(); ++g) samples_[5 * g + k] = values_[g];
+  }
+}
 
+// Whether a guard that the extension shows below zero from the start on is so on the solution.
+bool GuardWatch::is_real(std::size_t g, std::span<const Root> roots, Integrator& integrator) {
+  const bool from_start = roots.empty() || roots.front().s > 1e-9;
+  const double begin = from_start ? 0.0 : roots.front().s;
+  const std::size_t next = from_start ? 0 : 1;
+  if (next >= roots.size())
+    return true;  // to the end of the step, which is a point of the solution
+  const double t0 = integrator.previous_time();
+  const double middle = t0 + 0.5 * (begin + roots[next].s) * (integrator.time() - t0);
+  const double resolution = 4.0 * kEpsilon * std::abs(t0);
+  if (middle - t0 <= resolution) return true;
+  const double claimed = [&] {
+    evaluate(integrator, middle);
+    return values_[g];
+  }();
+  firing_.outcome = integrator.retake(middle);
+  if (!firing_.outcome.ok()) return false;
+  evaluate_at(middle, integrator.x().data(), integrator.dx().data());
+  return values_[g] <= 0.5 * claimed;
+}
+
+// Finds the first root at which this guard switches, keeps its arming up to date.
+void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
+  State& state = states_[g];
+  const std::span<double> samples(&samples_[5 * g], 5);
   const double t0 = integrator.previous_time();
   const double h = integrator.time() - t0;
+  const int along_step =
+      mode_.guard_degrees[g] < 0 ? -1 : mode_.guard_degrees[g] * integrator.extension_degree();
   const auto along = [&](double s) {
     evaluate(integrator, s == 1.0 ? integrator.time() : t0 + s * h);
     return values_[g];
   };
+  bool rises = false;
+  if (state.offset > 0.0 && state.width == 0.0) {
+    const auto without_offset = [&](double s) { return along(s) - state.offset; };
+    const Band band{state.offset, state.band(), state.threshold(), along_step};
+    rises = leaves_band(without_offset, samples, band, isolator_);
+    if (rises) {
+      // If it returns within the step, that is located at zero itself.
+      for (double& value : samples) value -= state.offset;
+      state.offset = 0.0;
+      state.armed = false;
+    }
+  }
+  state.armed = state.armed || samples.front() > state.threshold();
+  if (state.armed && surely_no_root(samples, along_step)) return;
+  const auto [lowest, highest] = std::minmax_element(samples.begin(), samples.end());
+  if (std::max(-*lowest, *highest) <= 100.0 * state.noise()) return;  // stays on zero
+
   GuardInfo info;
   info.degree = along_step;
   info.at_start = samples.front();
@@ -173,23 +256,27 @@ void GuardWatch::examine_guard(std::size_t g, const Integrator& integrator) {
   const double time_noise = kEpsilon * std::abs(t0 + h);
   const bool is_staircase = time_noise > 1e-7 * h;
   const RootReport report = isolator_.isolate(along, info);
-  bool armed = state.armed;
+  bool armed = state.armed || rises;
   if (!armed) {
     // At zero when the mode started: which way does it leave?
     const int leaves = report.roots.empty()            ? (samples.back() > 0.0 ? 1 : -1)
                        : report.roots.front().s > 1e-9 ? report.roots.front().before
                                                        : report.roots.front().after;
     if (leaves < 0) {
-      if (*lowest < -state.band()) {
-        firing_.guards.push_back(g);
-        firing_.time = t0;
-        firing_.at_step_start = true;
+      if (*lowest >= -state.band()) return;
+      if (!is_real(g, report.roots, integrator)) {
+        look_again_ = true;
+        return;
       }
+      firing_.guards.push_back(g);
+      firing_.time = t0;
+      firing_.at_step_start = true;
       return;
     }
     armed = leaves > 0;
   }
   for (const Root& root : report.roots) {
+    if (rises && root.s <= RootIsolator::kMinWidth) continue;
     if (root.kind == RootKind::kRising || root.after > 0) armed = armed || root.after > 0;
     if (!armed || root.before < 0) continue;
     if (root.kind == RootKind::kGrazing && !is_staircase && root.s * h > 64.0 * time_noise)
@@ -235,8 +322,9 @@ void GuardWatch::consider(std::size_t guard, double s) {
 }
 
 // Takes the step again with corrected lengths until the guard vanishes on the solution itself: the
-// continuous extension is only of fourth order. Bracketed secant (Illinois) on real steps.
-void GuardWatch::pin_down(Integrator& integrator) {
+// continuous extension is only of fourth order. Bracketed secant (Illinois) on real steps. False if
+// it turns out that there is no root, and the shortened step must be looked at again.
+bool GuardWatch::pin_down(Integrator& integrator) {
   const double t0 = integrator.previous_time();
   const double t1 = integrator.time();
   const std::size_t g = first_guard_;
@@ -260,22 +348,21 @@ void GuardWatch::pin_down(Integrator& integrator) {
   double previous_t = t0;
   double previous_value = 0.0;
   for (int k = 0; k < kMaxCorrections; ++k) {
-    if (t - t0 <= resolution && !bracketed && low > t0) {
+    if (t - t0 <= resolution && !bracketed && (low > t0 || samples_[5 * g] > noise)) {
       // Positive at the start, at the end, and wherever the step was taken to: the extension was
-      // wrong. On a tenth of the step it is far better.
-      firing_.outcome = integrator.retake(t0 + 0.1 * (t1 - t0));
-      if (firing_.outcome.ok()) examine(integrator);
-      return;
+      // wrong. On a part of the step it is far better.
+      firing_.outcome = integrator.retake(t0 + kShorter * (t1 - t0));
+      return !firing_.outcome.ok();
     }
     if (t - t0 <= resolution) {
       // The crossing is at the very start of the step.
       firing_.time = t0;
       firing_.at_step_start = true;
       firing_.guards.push_back(g);
-      return;
+      return true;
     }
     firing_.outcome = integrator.retake(t);
-    if (!firing_.outcome.ok()) return;
+    if (!firing_.outcome.ok()) return true;
     evaluate_at(t, integrator.x().data(), integrator.dx().data());
     const double value = values_[g];
     if (k > 0 && t != previous_t && value != previous_value)
@@ -302,7 +389,7 @@ void GuardWatch::pin_down(Integrator& integrator) {
   // A close pair seen on the extension may be no crossing of the solution: then the shortened step
   // simply stands, and the next one looks again.
   const double tolerated = std::max(noise * 1e3, std::abs(slope) * 4.0 * resolution);
-  if (!bracketed && values_[g] > tolerated) return;
+  if (!bracketed && values_[g] > tolerated) return true;
   for (std::size_t other = 0; other < states_.size(); ++other) {
     // A guard of size zero is zero all the time (its factor is), it does not come there now.
     const bool tied =
@@ -310,6 +397,7 @@ void GuardWatch::pin_down(Integrator& integrator) {
                        states_[other].size > 0.0 && values_[other] <= states_[other].noise());
     if (tied) firing_.guards.push_back(other);
   }
+  return true;
 }
 
 }  // namespace saltus

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "analysis/analysed_mode.h"
@@ -61,6 +62,9 @@ class GuardWatch {
   // For the next start(): the mode before kept these guards at zero.
   void expect_held(const std::vector<std::size_t>& guards) { held_before_ = guards; }
 
+  // From now on this relation changes only when zero has been passed by the width.
+  void widen(std::size_t guard, double width) { states_[guard].width = width; }
+
   // The next time at which a time guard falls to zero; infinity if none does.
   double next_time_event() const { return next_time_event_; }
 
@@ -79,11 +83,14 @@ class GuardWatch {
  private:
   struct State {
     bool armed = false;
+    bool was_armed = false;  // when the step began
     // Added to the value: a relation that is at zero after an event is located where it leaves the
     // band on the other side; at zero again once it has left on this side.
     double offset = 0.0;
-    bool was_held = false;  // at zero by the mode before, so it leaves zero with zero slope
-    double size = 0.0;      // at the start of the mode
+    double old_offset = 0.0;  // when the step began
+    double width = 0.0;       // of hysteresis, see widen()
+    bool was_held = false;    // at zero by the mode before, so it leaves zero with zero slope
+    double size = 0.0;        // at the start of the mode
     double noise() const { return kNoise * size; }
     // Above it a guard has left zero. One that leaves it flat stays near for many steps, in which
     // the rounding of what it reads adds up.
@@ -93,9 +100,11 @@ class GuardWatch {
 
   void evaluate(const Integrator& integrator, double t);
   void evaluate_at(double t, const double* x, const double* dx);
-  void examine_guard(std::size_t guard, const Integrator& integrator);
+  void examine_guard(std::size_t guard, Integrator& integrator);
   void consider(std::size_t guard, double s);
-  void pin_down(Integrator& integrator);
+  void sample(const Integrator& integrator);
+  bool is_real(std::size_t guard, std::span<const Root> roots, Integrator& integrator);
+  bool pin_down(Integrator& integrator);
   void predict_time_events(double t, const double* x, const double* dx);
 
   const AnalysedMode& mode_;
@@ -109,6 +118,7 @@ class GuardWatch {
   double next_time_event_ = std::numeric_limits<double>::infinity();
   Firing firing_;
   std::vector<Grazing> grazings_;
+  bool look_again_ = false;  // the step was shortened because its extension cannot be trusted
   double first_root_ = 2.0;  // fraction of the step; > 1: none
   std::size_t first_guard_ = 0;
 };

@@ -14,9 +14,11 @@
 namespace saltus {
 namespace {
 
-IntegratorOptions integrator_options(const Dae& dae, const SimulateOptions& options,
+IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOptions& options,
                                      double tolerance) {
+  const Dae& dae = *mode.dae;
   IntegratorOptions result;
+  result.watched = mode.guard_unknowns;
   result.tolerance = tolerance;
   result.first_step = options.first_step;
   result.max_step = options.max_step;
@@ -32,7 +34,7 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     : analysed_(std::move(analysed)),
       start_(std::move(start)),
       carried_(start_ != nullptr ? nullptr : std::make_unique<CarriedUnknowns>(*analysed_)),
-      integrator_options_(integrator_options(*analysed_->dae, options, tolerance)),
+      integrator_options_(integrator_options(*analysed_, options, tolerance)),
       method_(options.method),
       data_(analysed_->dae->make_data()),
       graph_(&system.graph()) {
@@ -497,7 +499,11 @@ void ModeRun::read_interpolated(double t, SystemState& state) {
   // The projected equation holds for its own choice of states only; the constraints always do.
   ConsistentSolver& solver =
       projector_ != nullptr && projection_ != nullptr ? *projection_ : active_->consistent;
-  if (has_algebraic_) solver.refine(data_, t, x_.data(), dx_.data());
+  const bool ok = !has_algebraic_ || solver.refine(data_, t, x_.data(), dx_.data()).ok();
+  // Where constraints are redundant the interpolated values may have to change, not only what
+  // follows from them.
+  if (!ok && &solver == projection_.get())
+    solver.solve_start(data_, t, x_.data(), dx_.data(), std::vector<bool>(x_.size(), false));
   scatter(t, x_.data(), dx_.data(), state);
 }
 
