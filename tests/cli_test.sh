@@ -51,6 +51,11 @@ if command -v jq >/dev/null; then
   [ "$(jq .time out)" = 2.5 ] || fail "time in JSON"
 fi
 
+# Ties
+run 2 simulate ball --disjoint nonsense; has err "write MODE:FIRST,SECOND:TO"
+run 2 simulate ball --disjoint flying:impact,none:flying; has err "no guard 'none'"
+run 2 simulate ball --disjoint fling:impact,impact:flying; has err "did you mean 'flying'"
+
 # Options reach the run. Before the first impact v = -g t.
 run 0 simulate ball --stop-time 0.25 --set g=8 --json -; has out '"events": []'
 grep -qE '"v": -(2\.0+|2\.0000000[0-9]*|1\.9999999[0-9]*),?$' out || fail "--set g=8 has no effect"

@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/load.h"
 #include "cli/progress.h"
+#include "model/disjoint.h"
 
 namespace saltus {
 namespace {
@@ -36,6 +37,7 @@ struct SimulateArguments {
   std::string model;
   std::vector<std::string> settings;
   std::vector<std::string> libraries;
+  std::vector<std::string> ties;
   SimulateOptions options;
   std::string method = "radau";
   std::string chattering = "filippov";
@@ -63,6 +65,7 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
 
 int run_simulate(SimulateArguments arguments) {
   HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
+  for (const std::string& tie : arguments.ties) make_disjoint(system, tie);
   SimulateOptions& options = arguments.options;
   options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
   if (arguments.chattering == "hysteresis") options.chattering = ChatteringAnswer::kHysteresis;
@@ -133,6 +136,12 @@ void add_simulate_command(CLI::App& program, int& status) {
       ->add_option("--hysteresis", a.options.hysteresis,
                    "width, in the unit of the guard; default: 1e-4 x nominal value")
       ->option_text("W");
+  command
+      ->add_option("--disjoint", a.ties,
+                   "where guards FIRST and SECOND of MODE fire at one instant the run goes to mode "
+                   "TO (else to that of the guard of better priority); may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("MODE:FIRST,SECOND:TO");
   std::vector<std::string> formulations;
   for (const Formulation f : kFormulations) formulations.emplace_back(to_string(f));
   command

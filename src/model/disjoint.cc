@@ -44,4 +44,24 @@ void make_disjoint(Mode& mode, const std::vector<Tie>& ties) {
   }
 }
 
+void make_disjoint(HybridSystem& system, const std::string& tie) {
+  if (system.flat() != nullptr)
+    throw Error(
+        fmt::format("--disjoint {}: the modes of '{}' are not listed: its conditions are "
+                    "made disjoint in the model",
+                    tie, system.name()));
+  const std::size_t colon = tie.find(':');
+  const std::size_t last = tie.rfind(':');
+  const std::size_t comma = tie.find(',', colon == std::string::npos ? 0 : colon);
+  if (colon == std::string::npos || last == colon || comma == std::string::npos || comma > last)
+    throw Error(fmt::format("--disjoint {}: write MODE:FIRST,SECOND:TO", tie));
+  const Tie parsed{.first = tie.substr(colon + 1, comma - colon - 1),
+                   .second = tie.substr(comma + 1, last - comma - 1),
+                   .to = tie.substr(last + 1)};
+  const ModeId id = system.find_mode(tie.substr(0, colon));
+  system.find_mode(parsed.to);
+  // The list of modes only grows through mode(); here one of them changes.
+  make_disjoint(const_cast<Mode&>(system.modes()[id.index()]), {parsed});
+}
+
 }  // namespace saltus

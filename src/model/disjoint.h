@@ -21,4 +21,8 @@ struct Tie {
 // by their old names. Throws Error naming the guard if there is none of that name.
 void make_disjoint(Mode& mode, const std::vector<Tie>& ties);
 
+// The same for a mode of a system by its name, from "MODE:FIRST,SECOND:TO". Throws Error that says
+// what is wrong with the text.
+void make_disjoint(HybridSystem& system, const std::string& tie);
+
 }  // namespace saltus
