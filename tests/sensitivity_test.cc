@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/clutch/clutch.h"
 #include "examples/pendulum/pendulum.h"
 #include "simulate/simulate.h"
 
@@ -183,6 +184,68 @@ TEST(Sensitivity, ClutchMatchesTheClosedForm) {
   expect("drive", stop / 3.0);
   expect("w1", 1.0 / 3.0);
   expect("torque", 0.0);
+}
+
+// The speeds jump to the common one by an impulse that keeps J1 w1 + J2 w2; the drag brakes both.
+TEST(Sensitivity, ClutchThatClosesByAnImpulseMatchesTheClosedForm) {
+  const double stop = 1.2;  // closes at 0.5
+  const SimulateResult result = simulate(
+      make_clutch(),
+      {.stop_time = stop, .tolerance = 1e-10, .sensitivities = {"J1", "J2", "d", "t_close", "w1"}});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(result.events.size(), 1U);
+  ASSERT_EQ(result.events[0].impulses.count("tau"), 1U);
+  const auto end = [&](double j1, double j2, double d, double t, double w) {
+    return j1 * w / (j1 + j2) * std::exp(-d * (stop - t) / (j1 + j2));
+  };
+  const auto expect = [&](const char* name, const std::function<double(double)>& f, double p) {
+    const double value = difference(f, p, 1e-3);
+    EXPECT_NEAR(result.sensitivities.at(name).at("w1"), value, 1e-6) << name;
+    EXPECT_NEAR(result.sensitivities.at(name).at("w2"), value, 1e-6) << name;
+  };
+  expect(
+      "J1", [&](double q) { return end(q, 2.0, 1.0, 0.5, 10.0); }, 1.0);
+  expect(
+      "J2", [&](double q) { return end(1.0, q, 1.0, 0.5, 10.0); }, 2.0);
+  expect(
+      "d", [&](double q) { return end(1.0, 2.0, q, 0.5, 10.0); }, 1.0);
+  expect(
+      "t_close", [&](double q) { return end(1.0, 2.0, 1.0, q, 10.0); }, 0.5);
+  expect(
+      "w1", [&](double q) { return end(1.0, 2.0, 1.0, 0.5, q); }, 10.0);
+}
+
+// x falls with a and slides on 0 from T = x0 / a on, where y' is the mixture (b - a) / (a + b) of
+// 1 (above) and -1 (below): x does not depend on anything there, y by T and by the mixture.
+TEST(Sensitivity, SlidingEntryMatchesTheClosedForm) {
+  HybridSystem system("sliding");
+  const Expr a = system.parameter("a", 2.0);
+  const Expr b = system.parameter("b", 1.0);
+  const Expr x = system.variable("x", {.start = 1.0});
+  const Expr y = system.variable("y");
+  Mode& above = system.mode("above");
+  above.equations = {der(x) == -a, der(y) == 1.0};
+  above.guards = {{.name = "falls", .value = x, .to = "below"}};
+  Mode& below = system.mode("below");
+  below.equations = {der(x) == b, der(y) == -1.0};
+  below.guards = {{.name = "rises", .value = -x, .to = "above"}};
+  const double stop = 2.0;
+  const SimulateResult result =
+      simulate(system, {.stop_time = stop, .tolerance = 1e-10, .sensitivities = {"a", "b", "x"}});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(result.events.size(), 1U);
+  EXPECT_EQ(result.events[0].kind, "sliding-entry");
+  const auto end = [&](double p, double q, double x0) {
+    return x0 / p + (stop - x0 / p) * (q - p) / (p + q);
+  };
+  const auto& by = result.sensitivities;
+  const auto expect = [&](const char* name, double value) {
+    EXPECT_NEAR(by.at(name).at("y"), value, 1e-6) << name;
+    EXPECT_NEAR(by.at(name).at("x"), 0.0, 1e-6) << name;
+  };
+  expect("a", difference([&](double q) { return end(q, 1.0, 1.0); }, 2.0, 1e-3));
+  expect("b", difference([&](double q) { return end(2.0, q, 1.0); }, 1.0, 1e-3));
+  expect("x", difference([&](double q) { return end(2.0, 1.0, q); }, 1.0, 1e-3));
 }
 
 // x' = 1 until t = p, then x' = -2: at the end x = p - 2 (T - p).

@@ -38,7 +38,7 @@ void expect_km17(const SimulateResult& result, const std::string& x1) {
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
   ASSERT_EQ(result.events.size(), 2U);
   EXPECT_EQ(result.events[0].kind, "sliding-entry");
-  EXPECT_EQ(result.events[0].ontology, "sliding");
+  EXPECT_EQ(result.events[0].ontology, "continuous sliding");
   EXPECT_NEAR(result.events[0].time, 0.0, 1e-8);
   EXPECT_EQ(result.events[1].kind, "sliding-exit");
   EXPECT_NEAR(result.events[1].time, 1.0, 1e-8);

@@ -85,6 +85,21 @@ INSTANTIATE_TEST_SUITE_P(Zeno, ZenoRestitution, testing::Values(0.1, 0.5, 0.7, 0
                                   std::to_string(static_cast<int>(100.0 * param_info.param));
                          });
 
+// Below its tolerance the method's errors decide where the ball comes down: such flights are not
+// followed.
+TEST(Zeno, BallComesToRestWithBdfAtEveryTolerance) {
+  for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10}) {
+    const Ball ball = plain_ball(0.7);
+    const SimulateResult result =
+        simulate(ball.system, {.stop_time = 4.0, .tolerance = tolerance, .method = Method::kBdf});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << tolerance << ": " << result.message;
+    const Event* zeno = find_zeno(result);
+    ASSERT_NE(zeno, nullptr) << tolerance;
+    EXPECT_NEAR(zeno->time, rest_time(1.0, 0.7), std::max(tolerance, 1e-8)) << tolerance;
+    EXPECT_EQ(result.final.at("h"), 0.0);
+  }
+}
+
 TEST(Zeno, DeclaredLimitModeIsTaken) {
   Ball ball = plain_ball(0.7);
   const_cast<Mode&>(ball.system.modes()[0]).guards[0].limit = "resting";

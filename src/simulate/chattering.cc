@@ -16,6 +16,8 @@ namespace {
 
 // Of a guard's size: what counts as lying on its surface after a switch was located.
 constexpr double kOnSurface = 1e-9;
+// s, x max(1, |t|): a third surface that is reached again so soon attracts the flow.
+constexpr double kAtOnce = 1e-9;
 // Until the sliding mode is made.
 constexpr std::size_t kUnknownSurface = static_cast<std::size_t>(-1);
 
@@ -131,7 +133,7 @@ bool Chattering::leave(const SlidingMode& slide, const Firing& firing, bool hop_
   if (run_.events_ != nullptr) return leave_flat(slide, firing, hop_follows_event);
   const std::size_t chosen = first_by_priority(slide.mode.guards, firing.guards);
   const std::optional<Meeting> meeting = meet_beyond(slide, chosen);
-  if (!meeting) return false;
+  if (!meeting) return run_.stopped_;
   const auto states = states_of(*meeting, run_.state_);
   if (!states || !on_surface(*meeting, *states)) return false;
   const auto rates = rates_of(*meeting, *states);
@@ -214,7 +216,18 @@ std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::si
     }
   }
   if (back.size() < near.sides.size()) return beyond;
-  if (n == kMaxSurfaces) return {};
+  if (n == kMaxSurfaces) {
+    // Flows are mixed on two surfaces at most; a third one can only be crossed.
+    if (run_.time_ - third_crossed_ > kAtOnce * std::max(1.0, std::abs(run_.time_))) {
+      third_crossed_ = run_.time_;
+      return beyond;
+    }
+    run_.stop(StopReason::kChattering,
+              fmt::format("the state slides on {} surfaces {} and the flows meet at a third one, "
+                          "'{}': no mixture is known; choose hysteresis to go on",
+                          kMaxSurfaces, run_.place(), slide.mode.guards[fired].name));
+    return {};
+  }
 
   const auto known = find_surface(across.back().value);
   const bool near_is_positive =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 namespace saltus {
 
+class ModeRun;
 class Simulation;
 
 // Chattering of one run: recognised when a guard fires, by the sign conditions of KM (24)-(28) and
@@ -28,6 +30,9 @@ class Chattering {
   bool answer(const Firing& firing, bool hop_follows_event);
 
   bool is_sliding(ModeId id) const { return slides_.contains(id); }
+
+  // Tells the guards of a flat mode, or of a sliding mode of one, which relations have hysteresis.
+  void apply_widths(ModeRun& run);
 
   // Flags a cycle of modes that has repeated on intervals shorter than the limit (HM Definition
   // 15): a tag on the last event, and one warning.
@@ -79,6 +84,8 @@ class Chattering {
 
   ModeId base_of(ModeId id) const;
   void add_hysteresis(ModeId base, std::size_t guard);
+  void widen_flat(const Expr& surface);
+  double width_at(const Expr& value);
 
   Simulation& run_;
   std::vector<Surface> surfaces_;
@@ -104,9 +111,10 @@ class Chattering {
   // Flat models, by value of a surface: the discrete equations that follow from its relations, or
   // nothing if something remembers them.
   std::map<const Node*, std::optional<std::vector<std::size_t>>> followers_;
+  std::map<std::size_t, double> flat_widths_;                        // of hysteresis, by relation
+  double third_crossed_ = -std::numeric_limits<double>::infinity();  // when
   bool cycle_reported_ = false;
   std::size_t hopeless_events_ = 0;
-  bool third_surface_reported_ = false;
 };
 
 }  // namespace saltus

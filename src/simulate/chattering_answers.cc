@@ -165,7 +165,7 @@ void Chattering::go_to(const Meeting& meeting, const Face& face, const States& s
   }
   if (event.causes.empty()) event.causes.emplace_back("the flows still meet at the surface");
   event.tags.emplace_back(tag);
-  event.ontology = "sliding";
+  event.ontology = "continuous sliding";
   SystemState& state = run_.state_;
   // The weight of a surface that is left stays at the side taken.
   for (std::size_t i = 0; i < face.places.size(); ++i)
@@ -218,6 +218,7 @@ void Chattering::hop(ModeId to, Event event, bool hop_follows_event) {
     run_.stop(StopReason::kSingular, error.what());
     return;
   }
+  apply_widths(*run_.run_);
   run_.recorder_->store(run_.time_, to, run_.state_);
   const auto flat = std::ranges::find(run_.flat_modes_, to);
   if (flat != run_.flat_modes_.end())
@@ -240,15 +241,20 @@ ModeId Chattering::base_of(ModeId id) const {
   return found == bases_.end() ? id : found->second;
 }
 
+double Chattering::width_at(const Expr& value) {
+  if (run_.options_.hysteresis) return *run_.options_.hysteresis;
+  double width = 0.0;
+  for (const Expr& leaf : leaves_of(value))
+    if (leaf.is_variable())
+      width += kDefaultWidth * run_.system_.variable(leaf.node()->variable()).nominal *
+               std::abs(evaluate(partial(value, leaf), run_.state_));
+  return width;
+}
+
 // KM (26): the guard fires only when the surface has been passed by the width.
 void Chattering::add_hysteresis(ModeId base, std::size_t guard) {
   const Expr& value = run_.system_.modes()[base.index()].guards[guard].value;
-  double width = run_.options_.hysteresis.value_or(0.0);
-  if (!run_.options_.hysteresis)
-    for (const Expr& leaf : leaves_of(value))
-      if (leaf.is_variable())
-        width += kDefaultWidth * run_.system_.variable(leaf.node()->variable()).nominal *
-                 std::abs(evaluate(partial(value, leaf), run_.state_));
+  const double width = width_at(value);
   widths_[base][guard] = width;
   Mode widened = run_.system_.modes()[base.index()];
   widened.name = unused_name(widened.name + " (hysteresis)");

@@ -47,7 +47,8 @@ bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
   const FlatModel& model = run_.system_.flat()->reduced;
   for (const std::size_t g : firing.guards) {
     const std::size_t source = run_.events_->mode(run_.flat_mode_).sources[g];
-    if (source >= model.relations.size() || !may_slide(surface_of(model.relations[source])))
+    if (source >= model.relations.size() || flat_widths_.contains(source) ||
+        !may_slide(surface_of(model.relations[source])))
       continue;
     const auto found = meet_flat({surface_of(model.relations[source])});
     if (!found || !on_surface(found->first, found->second) || !agree(found->first, found->second))
@@ -60,11 +61,17 @@ bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
         (*rates)[1] <= 0.0)
       face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
     if (!face.slides()) continue;
-    if (run_.options_.chattering != ChatteringAnswer::kFilippov) {
+    if (run_.options_.chattering == ChatteringAnswer::kStop) {
       run_.stop(StopReason::kChattering,
-                fmt::format("chattering {}: '{}' changes to and fro; sliding (filippov) goes on, "
-                            "hysteresis is for modes written in C++ only",
+                fmt::format("chattering {}: '{}' changes to and fro; choose the answer filippov or "
+                            "hysteresis to go on",
                             run_.place(), model.relations[source].text));
+      return true;
+    }
+    if (run_.options_.chattering == ChatteringAnswer::kHysteresis) {
+      widen_flat(surface_of(model.relations[source]));
+      if (run_.take_flat_event(firing, hop_follows_event))
+        run_.result_.events.back().tags.emplace_back("chattering");
       return true;
     }
     go_to(found->first, face, found->second, "sliding-entry", firing, hop_follows_event);
@@ -101,12 +108,14 @@ bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
     std::vector<Expr> all = surfaces;
     all.push_back(surface_of(model.relations[source]));
     if (slide_on_flat(all, surfaces.size(), firing, hop_follows_event)) return true;
-  } else if (another && !third_surface_reported_) {
-    third_surface_reported_ = true;
+  } else if (another && !flat_widths_.contains(source)) {
+    // Flows are mixed on two surfaces at most.
+    const Expr third = surface_of(model.relations[source]);
     run_.result_.warnings.push_back(
-        fmt::format("a third surface is reached {}: flows are mixed on {} at most, the rest "
-                    "switches to and fro",
-                    run_.place(), kMaxSurfaces));
+        fmt::format("the surface {} = 0 is reached {} while the state slides on {} others: it is "
+                    "crossed with hysteresis of width {:g}",
+                    to_string(third), run_.place(), kMaxSurfaces, width_at(third)));
+    widen_flat(third);
   }
   Face out{true, {}, {}};
   for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
@@ -125,6 +134,38 @@ bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
   const Firing nothing{{}, firing.time, true, false, {}};
   slide_on_flat(surfaces, 0, nothing, true);
   return true;
+}
+
+void Chattering::widen_flat(const Expr& surface) {
+  const FlatModel& model = run_.system_.flat()->reduced;
+  const double width = width_at(surface);
+  for (std::size_t r = 0; r < model.relations.size(); ++r) {
+    if (orientation(model.relations[r], surface) == 0) continue;
+    flat_widths_[r] = width;
+    run_.events_->widen(r, width);
+  }
+  for (const ModeId id : run_.flat_modes_)
+    if (run_.modes_[id.index()] != nullptr) apply_widths(*run_.modes_[id.index()]);
+}
+
+void Chattering::apply_widths(ModeRun& run) {
+  if (flat_widths_.empty()) return;
+  const auto widen = [&](ModeId flat, std::size_t guard, std::size_t as) {
+    const auto index = static_cast<std::size_t>(std::ranges::find(run_.flat_modes_, flat) -
+                                                run_.flat_modes_.begin());
+    const auto width = flat_widths_.find(run_.events_->mode(index).sources[guard]);
+    if (width != flat_widths_.end()) run.watch().widen(as, width->second);
+  };
+  const ModeId id = run.analysed().id;
+  if (const auto slide = slides_.find(id); slide != slides_.end()) {
+    const std::vector<SlidingMode::Role>& roles = slide->second.roles;
+    for (std::size_t k = 0; k < roles.size(); ++k)
+      for (std::size_t side = 0; side < roles[k].guards.size(); ++side)
+        if (roles[k].guards[side] != SlidingMode::npos)
+          widen(slide->second.meeting.sides[side].mode, roles[k].guards[side], k);
+  } else if (std::ranges::find(run_.flat_modes_, id) != run_.flat_modes_.end()) {
+    for (std::size_t g = 0; g < run.mode().guards.size(); ++g) widen(id, g, g);
+  }
 }
 
 // Goes where the flows at these surfaces lead, if that is known; `sliding` says on how many the run
@@ -258,7 +299,10 @@ std::optional<std::size_t> Chattering::settle_side(const std::vector<Expr>& surf
       if (flat.sources[g] >= model.relations.size()) continue;
       const Relation& r = model.relations[flat.sources[g]];
       const Expr& value = flat.mode.guards[g].value;
-      if (on_any(r) || evaluate(value, solved) >= -kOutside * size_of(value, solved)) continue;
+      const auto width = flat_widths_.find(flat.sources[g]);
+      const double beyond =
+          kOutside * size_of(value, solved) + (width != flat_widths_.end() ? width->second : 0.0);
+      if (on_any(r) || evaluate(value, solved) >= -beyond) continue;
       slot_in(state, r.slot) = 1.0 - slot_in(state, r.slot);
       settled = false;
     }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/build.h"
+#include "simulate/event_iteration.h"
 #include "simulate/first_integral.h"
 #include "simulate/simulation.h"
 
@@ -49,6 +51,32 @@ bool Simulation::stay_within_first_integrals(bool at_start) {
   return true;
 }
 
+// Reinits read left limits; numbers that events keep must not depend on anything that moves.
+void Simulation::differentiate_flat_event() {
+  const FlatModel& model = system_.flat()->reduced;
+  SystemState at = left_;
+  at.slots = state_.slots;
+  for (const DiscreteVariable& v : model.discretes) {
+    const std::size_t pre = v.pre.node()->slot().index();
+    at.slots[pre] = left_.slots[pre];
+    if (v.type != DiscreteType::kReal || left_.value_of(v.symbol) == state_.value_of(v.symbol))
+      continue;
+    for (const DiscreteEquation& e : model.discrete_equations)
+      if (e.target.same_as(v.symbol)) tangents_->require_constant(e.value, v.name, time_);
+  }
+  std::vector<Assignment> assigned;
+  replay_ = left_;
+  replay_->slots = state_.slots;
+  for (const std::size_t k : events_->reinits_taken()) {
+    const Reinit& reinit = model.reinits[k];
+    const std::size_t i = reinit.variable.node()->index;
+    assigned.push_back({reinit.variable, reinit.value});
+    replay_->values[i] = state_.values[i];
+    set_[i] = true;
+  }
+  tangents_->reinitialise(assigned, time_, at, run_->data().parameters);
+}
+
 void Simulation::differentiate_entry(const SystemState& before, const std::vector<bool>& set,
                                      bool at_start) {
   std::vector<bool> fixed;
@@ -63,9 +91,32 @@ void Simulation::differentiate_entry(const SystemState& before, const std::vecto
   };
   if (at_start) {
     tangents_->start(system_, *run_, time_, enter_mode);
-  } else {
-    tangents_->enter(*run_, time_, before, enter_mode);
+    return;
   }
+  if (events_ == nullptr) {
+    tangents_->enter(*run_, time_, before, enter_mode);
+    return;
+  }
+  if (at_flat_start_) {
+    at_flat_start_ = false;
+    for (const Sample& s : system_.flat()->reduced.samples) {
+      tangents_->require_constant(s.start, "sample()", time_);
+      tangents_->require_constant(s.interval, "sample()", time_);
+    }
+    tangents_->start_flat(system_, *run_, time_, before, [&](double t, SystemState state) {
+      state.slots = before.slots;
+      return events_->repeat_start(t, state, flat_mode_, run_->data().parameters);
+    });
+  } else {
+    SystemState from = replay_ ? *replay_ : before;
+    from.values.resize(before.values.size(), 0.0);
+    from.slopes.resize(before.values.size(), 0.0);
+    if (!enter_mode(time_, from) || !tangents_->agrees(*run_, time_, state_))
+      tangents_->give_up(
+          fmt::format("the event at t = {:.10g} makes several jumps at once", time_));
+    tangents_->enter(*run_, time_, from, enter_mode);
+  }
+  run_->make_consistent(time_, state_);
 }
 
 }  // namespace saltus

@@ -44,6 +44,7 @@ void EventIteration::compile() {
   relation_values_ = Formulas(values, inputs);
   relation_sizes_ = Formulas(sizes, inputs);
   sizes_.assign(sizes.size(), 0.0);
+  widths_.assign(sizes.size(), 0.0);
   at_zero_.assign(sizes.size(), At::kAway);
   violation_.assign(sizes.size(), 0.0);
 
@@ -136,6 +137,7 @@ void EventIteration::begin(double t, const SystemState& left) {
                       ? At::kWasThere
                       : At::kAway;
   reinit_done_.assign(model_.reinits.size(), false);
+  taken_.clear();
   set_.assign(left.values.size(), false);
   impulses_.clear();
   keeps_at_zero_ = false;
@@ -147,7 +149,10 @@ bool EventIteration::relation_value(std::size_t r, double value) const {
   const bool exact = strict ? value > 0.0 : value >= 0.0;
   if (!is_continuous_[r]) return exact;
   if (!push_.empty() && push_[r] != 0.0) return push_[r] > 0.0;
-  if (std::abs(value) > kBand * sizes_[r]) return exact;
+  if (std::abs(value) > kBand * sizes_[r]) {
+    const bool within = std::abs(value) <= widths_[r] + 2.0 * kBand * sizes_[r];
+    return widths_[r] > 0.0 && within ? present(model_.relations[r].slot) != 0.0 : exact;
+  }
   if (at_zero_[r] != At::kAway || keeps_at_zero_) return present(model_.relations[r].slot) != 0.0;
   return !strict;
 }
@@ -331,6 +336,7 @@ bool EventIteration::reinitialise(double t, const SystemState& base, SystemState
       const std::size_t i = model_.reinits[k].variable.node()->index;
       out.values[i] = reinits_.values[model_.reinits.size() + k];
       set_[i] = true;
+      taken_.push_back(k);
       any = true;
     }
     reinit_done_[k] = asked;
@@ -356,7 +362,7 @@ bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_
   const std::vector<double> here = relation_values_.values;
   for (std::size_t r = 0; r < at_zero_.size(); ++r) {
     const bool at_zero_value = model_.relations[r].strict == Strict::kNo;
-    if (at_zero_[r] == At::kFired && std::abs(here[r]) <= kBand * sizes_[r] &&
+    if (at_zero_[r] == At::kFired && widths_[r] == 0.0 && std::abs(here[r]) <= kBand * sizes_[r] &&
         (present(model_.relations[r].slot) != 0.0) != at_zero_value)
       open.push_back(r);
   }
@@ -455,6 +461,20 @@ Settled EventIteration::start(double t, SystemState& state) {
   iterate(t, base, state, settled);
   is_initial_ = false;
   return settled;
+}
+
+bool EventIteration::repeat_start(double t, SystemState& state, std::size_t mode,
+                                  const std::vector<double>& parameters) {
+  ModeRun* run = visit_(mode);
+  if (run == nullptr) return false;
+  const auto problem = initial_problems_.find(mode);
+  if (model_.initial_equations.empty()) return run->make_start_consistent(t, state, fixed_).ok();
+  if (problem == initial_problems_.end()) return false;
+  problem->second->set_parameters(parameters);
+  const bool ok =
+      problem->second->solve(t, state, fixed_).ok() && run->make_consistent(t, state).ok();
+  problem->second->set_parameters(parameters_);
+  return ok;
 }
 
 void EventIteration::put_initial_discrete(double t, const SystemState& at) {

@@ -57,12 +57,22 @@ class EventIteration {
   Settled run(double t, SystemState& state, std::size_t mode, const std::vector<std::size_t>& fired,
               const std::vector<bool>& from_band);
 
+  // The initial problem of a mode alone, with other parameters; for derivatives.
+  bool repeat_start(double t, SystemState& state, std::size_t mode,
+                    const std::vector<double>& parameters);
+
   FlatModes& modes() { return modes_; }
   const FlatMode& mode(std::size_t index) const { return modes_.mode(index); }
 
   // Index of the first assertion that does not hold, of those not marked in `ignored`; -1: none.
   std::ptrdiff_t failed_assertion(double t, const SystemState& state,
                                   const std::vector<bool>& ignored);
+
+  // From now on this relation changes only when zero has been passed by the width.
+  void widen(std::size_t relation, double width) { widths_[relation] = width; }
+
+  // The reinits that the last event carried out.
+  const std::vector<std::size_t>& reinits_taken() const { return taken_; }
 
   // Discrete variables (not hidden ones) whose value differs: name, before, after.
   std::map<std::string, std::pair<double, double>> changes(const SystemState& before,
@@ -130,6 +140,7 @@ class EventIteration {
   Formulas relation_values_, relation_sizes_;
   Formulas reinits_;  // conditions, then values
   Formulas terminations_, assertions_, initial_discrete_, samples_;
+  std::vector<double> widths_;       // by relation: of hysteresis, 0: none
   std::vector<bool> is_continuous_;  // by relation: it may cross zero between events
   std::vector<bool> is_timed_;       // by relation: it reads no unknown, only time
 
@@ -138,6 +149,7 @@ class EventIteration {
   std::vector<double> sizes_;  // by relation
   std::vector<At> at_zero_;    // by relation
   std::vector<bool> reinit_done_;
+  std::vector<std::size_t> taken_;          // reinits
   std::vector<bool> set_;                   // by VariableId: reinitialised
   std::map<std::string, double> impulses_;  // of the point solved last
   std::vector<double> push_;                // by relation, of those impulses; empty: none

@@ -19,6 +19,7 @@ class InitialProblem {
   // In: start values and slots; out: values and slopes of what is determined. The equation that
   // cannot be satisfied is named by equation_name(outcome.index).
   ConsistentOutcome solve(double t, SystemState& state, const std::vector<bool>& fixed);
+  void set_parameters(const std::vector<double>& values) { data_.parameters = values; }
   const std::string& equation_name(std::size_t i) const { return dae_->equation_name(i); }
 
  private:

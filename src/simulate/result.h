@@ -37,7 +37,7 @@ struct Event {
   std::vector<std::string> tags;
   // MO's class, JSON field "class": "mythical" (left at once, state unchanged), "pinnacle" (its
   // projection was cut short), "continuous interior", "continuous boundary" (left after no time),
-  // "sliding".
+  // "continuous sliding".
   std::string ontology;
   std::string from;
   std::string to;

@@ -19,6 +19,9 @@ namespace {
 // Relative distance of the points of a difference of fourth order.
 constexpr double kDistance = 1e-3;
 
+// How far a repeated event may come out elsewhere, relative.
+constexpr double kAgreement = 1e-7;
+
 // The derivative of f(e) at e = 0 from f(+-h), f(+-2h); f fills a vector and may fail.
 template <class F>
 bool differentiate(F&& f, double h, std::vector<double>& out) {
@@ -262,6 +265,28 @@ void Sensitivities::start(const HybridSystem& system, ModeRun& run, double t, co
   remember_entry(run, t);
 }
 
+void Sensitivities::start_flat(const HybridSystem& system, ModeRun& run, double t,
+                               const SystemState& settled, const Entry& enter) {
+  if (!enter(t, start_state(system)) || !agrees(run, t, settled)) {
+    give_up("the start values come out of an event iteration of several rounds");
+    return;
+  }
+  start(system, run, t, enter);
+}
+
+bool Sensitivities::agrees(ModeRun& run, double t, const SystemState& state) const {
+  SystemState mine = state;
+  run.write_point(t, run.point().data(), run.slope().data(), mine);
+  for (std::size_t j = 0; j < run.analysed().unknowns.size(); ++j) {
+    const VariableId id = run.analysed().unknowns[j];
+    const double size = std::abs(state.values[id.index()]) + system_->variable(id).nominal;
+    if (run.analysed().differential[j] &&
+        std::abs(mine.values[id.index()] - state.values[id.index()]) > kAgreement * size)
+      return false;
+  }
+  return true;
+}
+
 double Sensitivities::size_of(const Column& column, const SystemState& base) const {
   double size = 0.0;
   for (std::size_t i = 0; i < base.values.size() && i < column.values.size(); ++i)
@@ -460,6 +485,49 @@ void Sensitivities::assign(ModeRun& from, std::size_t guard, const std::vector<A
   }
 }
 
+void Sensitivities::reinitialise(const std::vector<Assignment>& set, double t,
+                                 const SystemState& at, const std::vector<double>& parameters) {
+  if (given_up() || set.empty()) return;
+  std::vector<Expr> values;
+  for (const Assignment& a : set) values.push_back(a.value);
+  const Tape tape(values, state_inputs(*system_));
+  Tape::Workspace registers = tape.make_workspace();
+  for (Column& column : columns_) {
+    std::vector<double> tangent(set.size());
+    differentiate(
+        [&](double e, std::vector<double>& out) {
+          const double te = t + e * column.dt;
+          const std::vector<double> x = shifted(at.values, e, column.values);
+          const std::vector<double> dx = shifted(at.slopes, e, column.slopes);
+          const std::vector<double> slots = shifted(at.slots, e, column.slots);
+          std::vector<double> p = parameters;
+          if (column.parameter >= 0) p[static_cast<std::size_t>(column.parameter)] += e;
+          const double* inputs[] = {&te, x.data(), dx.data(), p.data(), slots.data()};
+          tape.evaluate(inputs, registers, out.data());
+          return true;
+        },
+        kDistance / size_of(column, at), tangent);
+    for (std::size_t i = 0; i < set.size(); ++i)
+      column.values[set[i].variable.node()->index] = tangent[i];
+  }
+}
+
+void Sensitivities::require_constant(const Expr& value, const std::string& name, double t) {
+  for (const Expr& leaf : leaves_of(value)) {
+    const Op op = leaf.node()->op;
+    const bool asked_for =
+        op == Op::kParameter && std::ranges::any_of(columns_, [&](const Column& c) {
+          return c.parameter >= 0 &&
+                 leaf.same_as(system_->parameters()[static_cast<std::size_t>(c.parameter)].symbol);
+        });
+    if (leaf.is_variable() || op == Op::kTime || asked_for) {
+      give_up(fmt::format("'{}' takes a value that depends on '{}' in an event at t = {:.10g}",
+                          name, to_string(leaf), t));
+      return;
+    }
+  }
+}
+
 void Sensitivities::enter(ModeRun& run, double t, const SystemState& before, const Entry& enter) {
   if (given_up()) return;
   const std::size_t n = run.dae().unknown_count();
@@ -497,8 +565,49 @@ void Sensitivities::enter(ModeRun& run, double t, const SystemState& before, con
   for (Column& column : columns_) scatter(run, t, run.point().data(), run.slope().data(), column);
 }
 
+// Aliases and other values that are no unknowns, by the chain rule.
+void Sensitivities::add_derived(const HybridSystem& system, double t, const SystemState& state,
+                                std::map<std::string, std::map<std::string, double>>& all) const {
+  if (system.derived().empty()) return;
+  std::vector<Expr> values;
+  for (const Derived& d : system.derived()) values.push_back(d.value);
+  std::vector<Expr> leaves;
+  for (const Expr& leaf : leaves_of(values))
+    if (leaf.is_variable() || leaf.node()->op == Op::kParameter) leaves.push_back(leaf);
+  const std::vector<JacobianEntry> entries = jacobian(values, leaves);
+  std::vector<Expr> formulas;
+  for (const JacobianEntry& e : entries) formulas.push_back(e.value);
+  const Tape tape(formulas, state_inputs(system));
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> parameters, numbers(formulas.size());
+  for (const Parameter& p : system.parameters()) parameters.push_back(p.value);
+  const double* inputs[] = {&t, state.values.data(), state.slopes.data(), parameters.data(),
+                            state.slots.data()};
+  tape.evaluate(inputs, registers, numbers.data());
+  for (const Column& column : columns_) {
+    std::map<std::string, double>& by_name = all[column.name];
+    for (const Derived& d : system.derived())
+      by_name[d.name] = given_up() ? std::numeric_limits<double>::quiet_NaN() : 0.0;
+    for (std::size_t k = 0; k < entries.size() && !given_up(); ++k) {
+      const Node& leaf = *leaves[entries[k].column].node();
+      double tangent = 0.0;
+      if (leaf.op == Op::kParameter) {
+        tangent =
+            column.parameter >= 0 &&
+                    Expr(&leaf).same_as(
+                        system.parameters()[static_cast<std::size_t>(column.parameter)].symbol)
+                ? 1.0
+                : 0.0;
+      } else {
+        tangent = leaf.order == 0 ? column.values[leaf.index] : column.slopes[leaf.index];
+      }
+      by_name[system.derived()[entries[k].row].name] += numbers[k] * tangent;
+    }
+  }
+}
+
 std::map<std::string, std::map<std::string, double>> Sensitivities::results(
-    const HybridSystem& system, ModeRun* run) {
+    const HybridSystem& system, ModeRun* run, double t, const SystemState& state) {
   std::map<std::string, std::map<std::string, double>> all;
   // Where an event ends the run, the tangents along its time are those of the end.
   if (run != nullptr && !given_up() && (!in_event_ || entered_)) {
@@ -513,10 +622,12 @@ std::map<std::string, std::map<std::string, double>> Sensitivities::results(
   for (const Column& column : columns_) {
     std::map<std::string, double>& values = all[column.name];
     for (std::size_t i = 0; i < system.variables().size(); ++i)
-      values[system.variables()[i].name] = given_up() || i >= column.values.size()
-                                               ? std::numeric_limits<double>::quiet_NaN()
-                                               : column.values[i];
+      if (!is_internal(system.variables()[i].name))
+        values[system.variables()[i].name] = given_up() || i >= column.values.size()
+                                                 ? std::numeric_limits<double>::quiet_NaN()
+                                                 : column.values[i];
   }
+  add_derived(system, t, state, all);
   return all;
 }
 

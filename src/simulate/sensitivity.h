@@ -35,6 +35,10 @@ class Sensitivities {
 
   // At the start; `enter` makes a start state consistent with the mode.
   void start(const HybridSystem& system, ModeRun& run, double t, const Entry& enter);
+  // Of a flat model: `settled` is what the initial problem came to. Gives up if `enter` does not
+  // come to the same.
+  void start_flat(const HybridSystem& system, ModeRun& run, double t, const SystemState& settled,
+                  const Entry& enter);
   // After the integrator's last step, as it stands.
   void step(ModeRun& run);
   // A guard fires where the integrator stands (or at the start of its last step).
@@ -42,15 +46,23 @@ class Sensitivities {
   // The transition sets variables.
   void assign(ModeRun& from, std::size_t guard, const std::vector<Assignment>& set, double t,
               const SystemState& left);
+  // An event of a flat model sets variables; the values read `at`.
+  void reinitialise(const std::vector<Assignment>& set, double t, const SystemState& at,
+                    const std::vector<double>& parameters);
+  // Gives up if an expression that an event has evaluated for good depends on something that moves.
+  void require_constant(const Expr& value, const std::string& name, double t);
+  // Whether the point of the run is that of the state, up to the error of the event.
+  bool agrees(ModeRun& run, double t, const SystemState& state) const;
   // The run has entered a mode from `before` (with what was set); `enter` repeats that.
   void enter(ModeRun& run, double t, const SystemState& before, const Entry& enter);
   // From here on no derivative is known.
   void give_up(std::string why);
   const std::string& problem() const { return problem_; }  // empty: none
 
-  // By name, then variable.
+  // By name, then variable or derived value.
   std::map<std::string, std::map<std::string, double>> results(const HybridSystem& system,
-                                                               ModeRun* run);
+                                                               ModeRun* run, double t,
+                                                               const SystemState& state);
 
  private:
   // What a mode's equations depend on besides x and x', and their derivatives by it.
@@ -79,6 +91,8 @@ class Sensitivities {
   void scatter(ModeRun& run, double t, const double* x, const double* dx, Column& column);
   void remember_entry(ModeRun& run, double t);
   void settle_event(ModeRun& run);
+  void add_derived(const HybridSystem& system, double t, const SystemState& state,
+                   std::map<std::string, std::map<std::string, double>>& all) const;
   bool given_up() const { return !problem_.empty(); }
   double size_of(const Column& column, const SystemState& base) const;
 

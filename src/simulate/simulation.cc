@@ -71,11 +71,8 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   recorder_ = std::make_unique<Recorder>(system_, start_time_, stop_time_, interval_, options.sink);
   time_ = last_event_ = start_time_;
   state_ = start_state(system);
-  if (!options.sensitivities.empty()) {
-    require(system.flat() == nullptr,
-            "sensitivities are not available for models whose events are iterated");
+  if (!options.sensitivities.empty())
     tangents_ = std::make_unique<Sensitivities>(system_, options.sensitivities);
-  }
   result_.model = system.name();
   result_.method = options.method == Method::kBdf ? "bdf" : "radau";
   result_.formulation = to_string(options.formulation);
@@ -565,7 +562,7 @@ SimulateResult Simulation::finish() {
     if (!is_internal(system_.variables()[i].name))
       result_.final[system_.variables()[i].name] = state_.values[i];
   if (tangents_ != nullptr) {
-    result_.sensitivities = tangents_->results(system_, run_);
+    result_.sensitivities = tangents_->results(system_, run_, time_, state_);
     if (!tangents_->problem().empty())
       result_.warnings.push_back("no sensitivities: " + tangents_->problem());
   }

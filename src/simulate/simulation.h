@@ -3,12 +3,14 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/processor_time.h"
 #include "model/system.h"
 #include "simulate/chattering.h"
+#include "simulate/flat_contacts.h"
 #include "simulate/mode_run.h"
 #include "simulate/recorder.h"
 #include "simulate/result.h"
@@ -43,6 +45,7 @@ class Simulation {
 
  private:
   friend class Chattering;
+  friend class FlatContacts;
   using Clock = std::chrono::steady_clock;
 
   // A mode that only the run needs; variables may have been added to system_ before. Its name must
@@ -77,6 +80,8 @@ class Simulation {
 
   void follow_accumulation();
   bool stay_within_first_integrals(bool at_start);
+  // Flat models: what an event did with the tangents, as far as it can be repeated.
+  void differentiate_flat_event();
   void differentiate_entry(const SystemState& before, const std::vector<bool>& set, bool at_start);
   bool find_limit_mode(const Accumulation& limit, ModeId& mode);
   void note_release(ModeId from);
@@ -117,7 +122,8 @@ class Simulation {
   std::size_t flat_mode_ = 0;               // the present one
   std::vector<bool> warned_;                // by assertion
   Chattering chattering_{*this};
-  std::size_t hops_ = 0;  // events at the present instant
+  FlatContacts contacts_{*this};  // of a flat model
+  std::size_t hops_ = 0;          // events at the present instant
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();
   ZenoWatch zeno_;
@@ -135,6 +141,10 @@ class Simulation {
   };
   std::map<ModeId, KnownGuards> known_guards_;
   std::unique_ptr<Sensitivities> tangents_;  // null: not asked for
+  // Flat models, for tangents: left limits with what the event under way sets, and whether the run
+  // is about to start.
+  std::optional<SystemState> replay_;
+  bool at_flat_start_ = false;
   bool stopped_ = false;
   std::string rank_change_;  // what the last change of ranks inside a mode was about
   SimulateResult result_;

@@ -38,7 +38,9 @@ ModeRun* Simulation::visit_flat(std::size_t index) {
   if (refused_[index]) return nullptr;
   try {
     if (modes_[id.index()] == nullptr) check_structure(system_, system_.modes()[id.index()]);
-    return &visit(id);
+    ModeRun& run = visit(id);
+    chattering_.apply_widths(run);
+    return &run;
   } catch (const Error&) {
     refused_[index] = true;  // said again, aloud, if the mode is entered
     return nullptr;
@@ -59,6 +61,7 @@ void Simulation::enter_initial_flat_mode() {
   flat_mode_ = settled.mode;
   const ModeId id = flat_mode(flat_mode_);
   check_structure(system_, system_.modes()[id.index()]);
+  at_flat_start_ = true;
   if (!enter(id)) return;
   recorder_->store(time_, id, state_);
   if (settled.termination != nullptr) {
@@ -84,13 +87,15 @@ void Simulation::settle_flat(const Firing& first) {
       return;
     }
     recorder_->store(time_, run_->analysed().id, state_);
-    if (!chattering_.answer(*firing, hop_follows_event))
-      take_flat_event(*firing, hop_follows_event);
+    const bool answered = contacts_.holding() ? contacts_.release(*firing, hop_follows_event)
+                                              : chattering_.answer(*firing, hop_follows_event);
+    if (!answered) take_flat_event(*firing, hop_follows_event);
     if (stopped_) return;
     firing =
         &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
   }
   chattering_.flag_cycles();
+  if (!stopped_) contacts_.follow();
 }
 
 // One event iteration: the right limit is stored, and one event is logged.
@@ -102,23 +107,36 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   std::vector<bool> from_band;
   for (const std::size_t g : firing.guards) {
     event.causes.push_back(from.mode().guards[g].name);
-    from_band.push_back(run_->watch().left_band(g));
+    if (!contacts_.watches_contact(g)) from_band.push_back(run_->watch().left_band(g));
   }
-  const Settled settled = events_->run(time_, state_, flat_mode_, firing.guards, from_band);
+  const Integrator& integrator = run_->integrator();
+  // Not so on a further hop at the same instant: no step has led there.
+  if (!firing.is_time_event && integrator.time() > integrator.previous_time() &&
+      integrator.previous_time() <= time_ && time_ <= integrator.time())
+    note_motion(run_->watch().motion(firing.guards.front(), integrator, time_), event);
+  const std::vector<std::size_t> fired = contacts_.flat_guards(firing.guards);
+  const std::vector<std::size_t>& sources = events_->mode(flat_mode_).sources;
+  const Settled settled = events_->run(time_, state_, flat_mode_, fired, from_band);
   if (!settled.ok) {
     stop(StopReason::kInconsistent, settled.problem);
     return false;
   }
+  std::vector<std::size_t> relations;
+  for (const std::size_t g : fired)
+    if (sources[g] < system_.flat()->reduced.relations.size()) relations.push_back(sources[g]);
   try {
     flat_mode_ = settled.mode;
     set_.assign(system_.variables().size(), false);
     const ModeId id = flat_mode(flat_mode_);
     if (refused_[flat_mode_]) check_structure(system_, system_.modes()[id.index()]);
-    if (!enter(id)) return false;
+    if (tangents_ != nullptr) differentiate_flat_event();
+    if (!(contacts_.holding() ? contacts_.enter_after_event(flat_mode_) : enter(id))) return false;
   } catch (const Error& error) {
     stop(StopReason::kSingular, error.what());
     return false;
   }
+  replay_.reset();
+  contacts_.note_event(relations, events_->reinits_taken(), left_, state_);
   recorder_->store(time_, run_->analysed().id, state_);
   event.to = run_->mode().name;
   event.iterations = settled.iterations;

@@ -22,6 +22,9 @@ constexpr double kSmallestTolerance = 1e-9;
 // guards that rise by no more than this fraction of their size between two events.
 constexpr double kShortest = 1e4;
 constexpr double kSmallestRise = 1e-11;
+// Nor can guards that rise by less than this fraction of what the integrator is asked for: its
+// errors would decide where they come down.
+constexpr double kRiseInTolerance = 1e-2;
 // How far d(jump) may point away from the jump itself and still count as its direction.
 constexpr double kAligned = 1e-3;
 // Parts of a jump that are rounding, or vanish faster than the rest.
@@ -158,12 +161,12 @@ std::size_t ZenoWatch::matching_cycles(std::size_t period) const {
 bool ZenoWatch::is_followed_far_enough(std::size_t period, const std::vector<Variable>& variables,
                                        const std::vector<bool>& moving) const {
   const std::size_t last = events_.size() - 1;
+  const double rise = std::max(kSmallestRise, kRiseInTolerance * tolerance_);
   for (std::size_t back = 0; back < period; ++back) {
     const Occurrence& e = events_[last - back];
     const double interval = e.time - events_[last - back - 1].time;
     // A guard that comes down with its slope has risen about a quarter of slope x interval.
-    if (interval <= 4.0 * kSmallestRise * e.condition ||
-        interval <= kShortest * kEpsilon * std::abs(e.time))
+    if (interval <= 4.0 * rise * e.condition || interval <= kShortest * kEpsilon * std::abs(e.time))
       return true;
   }
   const std::size_t newest = changes_.size() - 1;

@@ -1,0 +1,366 @@
+#include "simulate/flat_contacts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "expr/differentiate.h"
+#include "simulate/event_iteration.h"
+#include "simulate/simulation.h"
+
+namespace saltus {
+namespace {
+
+constexpr double kBand = GuardWatch::kBand;
+// A flight that rises less than so many bands is not followed any more.
+constexpr double kLowestFlight = 10.0;
+// Over which time the acceleration of a relation is measured, x max(1, |t|).
+constexpr double kAhead = 1e-6;
+// A contact whose relation moves by more than this fraction of its size in a second is open.
+constexpr double kMoves = 1e-9;
+// Of its rate before: what counts as no rate.
+constexpr double kSameRate = 1e-6;
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+// The state a little later: along the tangent, then made consistent.
+bool advance(ModeRun& run, double t, double dt, SystemState& state) {
+  const AnalysedMode& mode = run.analysed();
+  for (std::size_t j = 0; j < mode.unknowns.size(); ++j) {
+    const std::size_t i = mode.unknowns[j].index();
+    if (mode.differential[j]) state.values[i] += dt * state.slopes[i];
+  }
+  return run.make_consistent(t + dt, state).ok();
+}
+
+}  // namespace
+
+// What moves continuously and is integrated has a rate that is known at every point.
+bool FlatContacts::may_be_held(std::size_t relation) {
+  const auto [place, is_new] = formulas_.try_emplace(relation);
+  if (!is_new) return place->second.has_value();
+  const Expr& value = run_.system_.flat()->reduced.relations[relation].value;
+  const AnalysedMode& mode = run_.run_->analysed();
+  Expr size = 0.0;
+  bool moves = false;
+  for (const Expr& leaf : leaves_of(value)) {
+    if (!leaf.is_variable()) continue;
+    const VariableId id = leaf.node()->variable();
+    const auto found = std::lower_bound(mode.unknowns.begin(), mode.unknowns.end(), id);
+    if (leaf.node()->order > 0 || found == mode.unknowns.end() || *found != id ||
+        !mode.differential[static_cast<std::size_t>(found - mode.unknowns.begin())])
+      return false;
+    size += abs(partial(value, leaf)) * max(abs(leaf), run_.system_.variable(id).nominal);
+    moves = true;
+  }
+  if (!moves) return false;
+  const std::vector<Expr> expressions = {value, der(value), size};
+  Formulas formulas;
+  formulas.tape = Tape(expressions, state_inputs(run_.system_));
+  formulas.registers = formulas.tape.make_workspace();
+  place->second = std::move(formulas);
+  return true;
+}
+
+FlatContacts::Motion FlatContacts::motion_of(std::size_t relation, double t,
+                                             const SystemState& state) {
+  Formulas& formulas = *formulas_.at(relation);
+  const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
+                            run_.run_->data().parameters.data(), state.slots.data()};
+  double out[3];
+  formulas.tape.evaluate(inputs, formulas.registers, out);
+  return {out[0], out[1], out[2]};
+}
+
+void FlatContacts::note_event(const std::vector<std::size_t>& fired,
+                              const std::vector<std::size_t>& taken, const SystemState& left,
+                              const SystemState& right) {
+  if (taken.empty()) return;
+  reset_now_ = true;
+  const FlatModel& model = run_.system_.flat()->reduced;
+  for (const std::size_t r : fired) {
+    if (!may_be_held(r)) continue;
+    Reset reset;
+    reset.relation = r;
+    reset.sign = left.value_of(model.relations[r].slot) != 0.0 ? 1.0 : -1.0;
+    reset.reinits = taken;
+    bool jumps = false;
+    for (const std::size_t k : taken) {
+      const std::size_t i = model.reinits[k].variable.node()->index;
+      reset.jumps.push_back(right.values[i] - left.values[i]);
+      jumps = jumps || reset.jumps.back() != 0.0;
+    }
+    reset.rate_before = reset.sign * motion_of(r, run_.time_, left).rate;
+    if (!jumps || !(reset.rate_before < 0.0)) continue;
+    resets_[r] = std::move(reset);
+    now_.push_back(r);
+  }
+}
+
+// Whether some other relation changes on the way to this state: then the model itself may have an
+// answer, and events are left to it.
+bool FlatContacts::changes_meanwhile(const Reset& reset, double t, const SystemState& state) {
+  const FlatMode& flat = run_.events_->mode(run_.flat_mode_);
+  const FlatModel& model = run_.system_.flat()->reduced;
+  const Expr& held = model.relations[reset.relation].value;
+  for (std::size_t g = 0; g < flat.sources.size(); ++g) {
+    if (flat.sources[g] >= model.relations.size()) continue;
+    const std::size_t r = flat.sources[g];
+    const Expr& value = model.relations[r].value;
+    if (value.same_as(held) || value.same_as(-held) || !may_be_held(r)) continue;
+    const Motion motion = motion_of(r, t, state);
+    const double side = state.value_of(model.relations[r].slot) != 0.0 ? 1.0 : -1.0;
+    if (side * motion.value < -kBand * motion.size) return true;
+  }
+  return false;
+}
+
+// Whether the state, just reset at the relation, no longer leaves it by more than can be told. Then
+// `reset.rest` is the time at which the flights to come accumulate, each shorter by the factor with
+// which the rate is reset, and `later` the state there.
+bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
+  const double t = run_.time_;
+  const Motion now = motion_of(reset.relation, t, run_.state_);
+  const double band = kBand * now.size;
+  if (std::abs(now.value) > 2.0 * band) return false;
+  const double rate = reset.sign * now.rate;
+  const double ahead = kAhead * std::max(1.0, std::abs(t));
+  probed_ = true;
+  SystemState probe = run_.state_;
+  if (!advance(*run_.run_, t, ahead, probe)) return false;
+  const double acceleration =
+      (reset.sign * motion_of(reset.relation, t + ahead, probe).rate - rate) / ahead;
+  const double noise = 8.0 * kEpsilon * std::abs(reset.rate_before) / ahead;
+  if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
+    return false;
+
+  const bool own = std::ranges::find(now_, reset.relation) != now_.end();
+  later = run_.state_;
+  if (own) {
+    const double contraction = rate / -reset.rate_before;
+    if (!(contraction >= -1e-12 && contraction < 1.0)) return false;
+    const double flight = std::max(2.0 * rate / -acceleration, 0.0);
+    SystemState landing = run_.state_;
+    if (!advance(*run_.run_, t, flight, landing)) return false;
+    reset.rest = t + flight / (1.0 - contraction);
+    if (changes_meanwhile(reset, t + flight, landing)) {
+      resets_[reset.relation].rest = reset.rest;
+      return false;
+    }
+    if (flight > 0.0 && !carry_on(reset, flight, landing, later)) return false;
+  } else if (std::abs(rate) > kSameRate * std::abs(reset.rate_before)) {
+    return false;  // something else has reset it
+  } else if (reset.rest > t) {
+    for (std::size_t i = 0; i < later.values.size(); ++i)
+      later.values[i] += (reset.rest - t) * later.slopes[i];
+  }
+  const FlatModel& model = run_.system_.flat()->reduced;
+  for (const std::size_t k : reset.reinits) {
+    const std::size_t i = model.reinits[k].variable.node()->index;
+    later.values[i] = run_.state_.values[i];
+  }
+  return true;
+}
+
+// The state where the flights accumulate: what is reset swings between take-off and landing, so
+// what moves by it moves by the mean of both; everything else goes on along its own tangent and
+// curvature.
+bool FlatContacts::carry_on(const Reset& reset, double flight, const SystemState& landing,
+                            SystemState& later) {
+  const double dt = reset.rest - run_.time_;
+  const FlatModel& model = run_.system_.flat()->reduced;
+  SystemState turned = run_.state_;
+  for (const std::size_t k : reset.reinits) {
+    const std::size_t i = model.reinits[k].variable.node()->index;
+    turned.values[i] = landing.values[i];
+  }
+  if (!run_.run_->make_consistent(run_.time_, turned).ok()) return false;
+  for (std::size_t i = 0; i < later.values.size(); ++i) {
+    const double slope = run_.state_.slopes[i];
+    const double swing = turned.slopes[i] - slope;
+    const double growth = (landing.slopes[i] - swing - slope) / flight;
+    later.values[i] += dt * (slope + 0.5 * swing + 0.5 * dt * growth);
+  }
+  return true;
+}
+
+void FlatContacts::follow() {
+  const bool any = reset_now_;
+  reset_now_ = false;
+  if (!any || run_.chattering_.is_sliding(run_.run_->analysed().id)) {
+    now_.clear();
+    return;
+  }
+  std::vector<Reset> candidates;
+  for (const auto& [relation, reset] : resets_) candidates.push_back(reset);
+  for (Reset& reset : candidates) {
+    const bool known = std::ranges::any_of(
+        held_, [&](const Reset& other) { return other.relation == reset.relation; });
+    SystemState later;
+    if (known || !comes_to_rest(reset, later)) continue;
+    const double limit = std::min(run_.stop_time_, run_.run_->watch().next_time_event());
+    Event event =
+        begin_event(run_.time_, run_.run_->mode(),
+                    fmt::format("{}: resets accumulate",
+                                run_.system_.flat()->reduced.relations[reset.relation].text));
+    run_.left_ = run_.state_;
+    if (reset.rest > run_.time_ && reset.rest < limit) {
+      run_.time_ = run_.last_event_ = event.time = reset.rest;
+      run_.hops_ = 0;
+      run_.state_.values = later.values;
+      if (run_.tangents_ != nullptr)
+        run_.tangents_->give_up(fmt::format("events accumulate at t = {:.10g}", run_.time_));
+      run_.recorder_->store(run_.time_, run_.run_->analysed().id, run_.state_);
+    }
+    held_.push_back(reset);
+    resets_.erase(reset.relation);
+    if (!enter(run_.flat_mode_)) break;
+    if (!holding()) continue;
+    event.tags.emplace_back("zeno");
+    if (!log_entry(std::move(event), false)) break;
+  }
+  now_.clear();
+  if (!probed_ || run_.stopped_) return;
+  // Looking ahead has moved the mode's point.
+  probed_ = false;
+  run_.run_->make_consistent(run_.time_, run_.state_);
+  run_.run_->restart(run_.time_);
+  run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
+                           run_.run_->integrator().dx().data());
+}
+
+bool FlatContacts::log_entry(Event event, bool hop_follows_event) {
+  run_.recorder_->store(run_.time_, run_.run_->analysed().id, run_.state_);
+  event.to = run_.run_->mode().name;
+  run_.left_.values.resize(run_.state_.values.size(), 0.0);
+  run_.left_.slopes.resize(run_.state_.values.size(), 0.0);
+  note_changes(run_.system_, run_.run_->analysed(), run_.left_, run_.state_, event);
+  if (hop_follows_event) mark_instantaneous(run_.result_.events.back());
+  classify(event);
+  run_.result_.events.push_back(std::move(event));
+  return !run_.stopped_;
+}
+
+std::vector<std::size_t> FlatContacts::flat_guards(const std::vector<std::size_t>& guards) const {
+  if (present_ == nullptr) return guards;
+  std::vector<std::size_t> mapped;
+  for (const std::size_t g : guards)
+    if (!watches_contact(g)) mapped.push_back(present_->guards[g]);
+  return mapped;
+}
+
+bool FlatContacts::release(const Firing& firing, bool hop_follows_event) {
+  if (present_ == nullptr) return false;
+  std::vector<std::size_t> released;
+  for (const std::size_t g : firing.guards) {
+    if (!watches_contact(g)) return false;  // the event iteration comes first
+    released.push_back(g - present_->guards.size());
+  }
+  Event event = begin_event(run_.time_, run_.run_->mode(), firing);
+  std::ranges::sort(released, std::greater());
+  for (const std::size_t k : released) held_.erase(held_.begin() + static_cast<long>(k));
+  run_.left_ = run_.state_;
+  if (enter(run_.flat_mode_)) log_entry(std::move(event), hop_follows_event);
+  return true;
+}
+
+const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
+                                                  const std::vector<Reset>& contacts) {
+  const auto as_contact = [](const Reset& r) { return Contact{r.relation, r.jumps}; };
+  for (const auto& made : made_) {
+    const bool fits =
+        made->flat_mode == flat_mode &&
+        std::equal(made->contacts.begin(), made->contacts.end(), contacts.begin(), contacts.end(),
+                   [&](const Reset& a, const Reset& b) {
+                     return a.reinits == b.reinits &&
+                            as_contact(a).same_as(as_contact(b), made->directions_are_constant);
+                   });
+    if (fits) return made.get();
+  }
+  const FlatModel& model = run_.system_.flat()->reduced;
+  const FlatMode& flat = run_.events_->mode(flat_mode);
+  Mode mode{flat.mode.name, flat.mode.equations, {}};
+  auto made = std::make_unique<Made>();
+  std::vector<Contact> as_contacts;
+  for (const Reset& c : contacts) {
+    Guard guard;
+    guard.name = model.relations[c.relation].text;
+    guard.value = c.sign * model.relations[c.relation].value;
+    for (const std::size_t k : c.reinits)
+      guard.set.push_back({model.reinits[k].variable, model.reinits[k].value});
+    as_contacts.push_back({mode.guards.size(), c.jumps});
+    mode.guards.push_back(std::move(guard));
+  }
+  for (std::size_t g = 0; g < flat.mode.guards.size(); ++g) {
+    const bool is_held = std::ranges::any_of(contacts, [&](const Reset& c) {
+      const Expr& held = model.relations[c.relation].value;
+      if (flat.sources[g] >= model.relations.size()) return false;
+      const Expr& value = model.relations[flat.sources[g]].value;
+      return value.same_as(held) || value.same_as(-held);
+    });
+    if (is_held) continue;
+    mode.guards.push_back(flat.mode.guards[g]);
+    made->guards.push_back(g);
+  }
+  const std::size_t first = run_.system_.variables().size();
+  std::optional<LimitMode> limit =
+      make_limit_mode(run_.system_, mode, as_contacts, run_.time_, run_.state_);
+  if (!limit) return nullptr;
+  for (std::size_t k = 0; k < contacts.size(); ++k) made->multipliers.emplace_back(first + k);
+  made->flat_mode = flat_mode;
+  made->contacts = contacts;
+  made->directions_are_constant = limit->directions_are_constant;
+  made->limit = run_.add_mode(std::move(limit->mode));
+  made_.push_back(std::move(made));
+  return made_.back().get();
+}
+
+bool FlatContacts::enter_after_event(std::size_t flat_mode) {
+  std::erase_if(held_, [&](const Reset& c) {
+    const Motion motion = motion_of(c.relation, run_.time_, run_.state_);
+    return c.sign * motion.rate > kMoves * motion.size;
+  });
+  return enter(flat_mode);
+}
+
+bool FlatContacts::enter(std::size_t flat_mode) {
+  while (!held_.empty()) {
+    const SystemState before = run_.state_;
+    const std::vector<bool> set = run_.set_;
+    if (!enter_limit(flat_mode)) return false;
+    if (present_ == nullptr) break;
+    // A multiplier that would pull opens its contact, the strongest first.
+    std::size_t worst = held_.size();
+    double lowest = -1e-9;
+    for (std::size_t k = 0; k < held_.size(); ++k) {
+      const double multiplier = run_.state_.values[present_->multipliers[k].index()];
+      if (multiplier < lowest) worst = k;
+      lowest = std::min(lowest, multiplier);
+    }
+    if (worst == held_.size()) return true;
+    held_.erase(held_.begin() + static_cast<long>(worst));
+    std::copy(before.values.begin(), before.values.end(), run_.state_.values.begin());
+    std::copy(before.slopes.begin(), before.slopes.end(), run_.state_.slopes.begin());
+    run_.set_ = set;
+  }
+  present_ = nullptr;
+  return run_.enter(run_.flat_mode(flat_mode));
+}
+
+// The limit mode of the contacts held; present_ stays null if there is none.
+bool FlatContacts::enter_limit(std::size_t flat_mode) {
+  present_ = limit_for(flat_mode, held_);
+  if (present_ == nullptr) {
+    run_.result_.warnings.push_back(fmt::format(
+        "resets accumulate {} (Zeno), but no equation differentiates what they set: "
+        "'{}' is not held",
+        run_.place(), run_.system_.flat()->reduced.relations[held_.back().relation].text));
+    held_.clear();
+    return true;
+  }
+  run_.left_.values.resize(run_.system_.variables().size(), 0.0);
+  return run_.enter(present_->limit);
+}
+
+}  // namespace saltus

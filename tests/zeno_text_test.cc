@@ -1,0 +1,206 @@
+// Events that accumulate in models read from Modelica text.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "model/build.h"
+#include "modelica/load.h"
+#include "simulate/simulate.h"
+
+namespace saltus {
+namespace {
+
+constexpr double kGravity = 9.81;
+
+// Time at which the bounces of a ball dropped from h accumulate: t0 (1 + e) / (1 - e) with t0 the
+// time of the first fall.
+double rest_time(double h, double e) {
+  return std::sqrt(2.0 * h / kGravity) * (1.0 + e) / (1.0 - e);
+}
+
+SimulateResult run(const std::string& text, SimulateOptions options) {
+  return simulate(build(load_modelica_text(text)), options);
+}
+
+std::vector<Event> zenos(const SimulateResult& result) {
+  std::vector<Event> found;
+  std::copy_if(result.events.begin(), result.events.end(), std::back_inserter(found),
+               [](const Event& e) { return e.kind == "zeno"; });
+  return found;
+}
+
+double lowest(const SimulateResult& result, const std::string& name) {
+  const std::vector<double> values = result.trajectory.column(name);
+  return *std::min_element(values.begin(), values.end());
+}
+
+std::string ball(const std::string& when) {
+  return "model Ball parameter Real e = 0.7; Real h(start = 1, fixed = true); "
+         "Real v(start = 0, fixed = true); equation der(h) = v; der(v) = -9.81; " +
+         when + " end Ball;";
+}
+
+const char* const kSpellings[] = {
+    "when h <= 0 then reinit(v, -0.7*pre(v)); end when;",
+    "when h <= 0 then reinit(v, -e*v); end when;",
+    "when h < 0 then reinit(v, -e*pre(v)); end when;",
+    "when h <= 0 and v < 0 then reinit(v, -e*pre(v)); end when;",
+    "when not h > 0 then reinit(v, -e*v); end when;",
+};
+
+TEST(ZenoText, BallComesToRestHoweverTheImpactIsSpelled) {
+  for (const char* spelling : kSpellings) {
+    for (const double tolerance : {1e-3, 1e-6, 1e-9}) {
+      const SimulateResult result =
+          run(ball(spelling), {.stop_time = 4.0, .tolerance = tolerance, .interval = 0.001});
+      ASSERT_EQ(result.reason, StopReason::kStopTime) << spelling << ": " << result.message;
+      ASSERT_EQ(zenos(result).size(), 1U) << spelling << " at " << tolerance;
+      EXPECT_NEAR(zenos(result)[0].time, 2.558634, 1e-6) << spelling << " at " << tolerance;
+      EXPECT_NEAR(zenos(result)[0].time, rest_time(1.0, 0.7), 1e-8) << spelling;
+      EXPECT_GE(lowest(result, "h"), -1e-10) << spelling;
+      EXPECT_NEAR(result.final.at("h"), 0.0, 1e-12);
+      EXPECT_NEAR(result.final.at("v"), 0.0, 1e-12);
+    }
+  }
+}
+
+// The method's own error decides how exact the times are.
+TEST(ZenoText, BallComesToRestWithBdf) {
+  for (const double tolerance : {1e-3, 1e-4, 1e-6, 1e-8, 1e-10}) {
+    const SimulateResult result = run(
+        ball(kSpellings[0]), {.stop_time = 4.0, .tolerance = tolerance, .method = Method::kBdf});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << tolerance << ": " << result.message;
+    ASSERT_EQ(zenos(result).size(), 1U) << tolerance;
+    EXPECT_NEAR(zenos(result)[0].time, rest_time(1.0, 0.7), std::max(10.0 * tolerance, 1e-6));
+    EXPECT_NEAR(result.final.at("h"), 0.0, 1e-10);
+  }
+}
+
+TEST(ZenoText, RestTimeIsTheSumOfTheSeries) {
+  for (const double e : {0.0, 0.01, 0.1, 0.5, 0.9, 0.97}) {
+    const SimulateResult result =
+        run(ball("when h <= 0 then reinit(v, -" + std::to_string(e) + "*pre(v)); end when;"),
+            {.stop_time = rest_time(1.0, e) + 1.0});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    ASSERT_EQ(zenos(result).size(), 1U) << e;
+    EXPECT_NEAR(zenos(result)[0].time, rest_time(1.0, e), 1e-7) << e;
+    EXPECT_GE(lowest(result, "h"), -1e-10) << e;
+  }
+}
+
+// The table falls away with 2 g from t = 4 on for 0.2 s and then goes down steadily: the ball, left
+// behind, meets it after tau = 0.4 + sqrt(0.08) with the relative speed g (tau - 0.4), and bounces
+// to rest on the moving table.
+TEST(ZenoText, TableThatIsLoweredLetsTheBallFly) {
+  const SimulateResult result = run(R"(
+model Table
+  parameter Real e = 0.7; parameter Real g = 9.81;
+  Real h(start = 1, fixed = true); Real v(start = 0, fixed = true);
+  Real s(start = 0, fixed = true); Real w(start = 0, fixed = true);
+equation
+  der(h) = v; der(v) = -g;
+  der(s) = w; der(w) = if time < 4 then 0 elseif time < 4.2 then -2*g else 0;
+  when h <= s then reinit(v, w - e*(pre(v) - w)); end when;
+end Table;)",
+                                    {.stop_time = 7.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<Event> found = zenos(result);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NEAR(found[0].time, rest_time(1.0, 0.7), 1e-8);
+  const double fall = std::sqrt(0.08);
+  const double meets = 4.4 + fall;
+  const auto impact = std::find_if(result.events.begin(), result.events.end(),
+                                   [](const Event& e) { return e.time > 4.3 && e.kind == "jump"; });
+  ASSERT_NE(impact, result.events.end());
+  EXPECT_NEAR(impact->time, meets, 1e-8);
+  EXPECT_NEAR(found[1].time, meets + 2.0 * 0.7 * fall / 0.3, 1e-7);
+  // At rest it goes down with the table: 0.4 g.
+  EXPECT_NEAR(result.final.at("v"), -0.4 * kGravity, 1e-8);
+  EXPECT_NEAR(result.final.at("h"), result.final.at("s"), 1e-12);
+  const std::vector<double> h = result.trajectory.column("h");
+  const std::vector<double> s = result.trajectory.column("s");
+  for (std::size_t i = 0; i < h.size(); ++i) EXPECT_GE(h[i] - s[i], -2e-10);
+}
+
+// A force that grows with 8 N/s from t = 3 on lifts the ball (1 kg) when it equals its weight.
+TEST(ZenoText, BallIsLeftFreeWhenItIsPushedUp) {
+  const SimulateResult result = run(R"(
+model Push
+  Real h(start = 1, fixed = true); Real v(start = 0, fixed = true);
+  Real f = if time > 3 then 8*(time - 3) else 0;
+equation
+  der(h) = v; der(v) = -9.81 + f;
+  when h <= 0 then reinit(v, -0.7*pre(v)); end when;
+end Push;)",
+                                    {.stop_time = 5.0, .tolerance = 1e-8});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(zenos(result).size(), 1U);
+  const auto release = std::find_if(result.events.begin(), result.events.end(), [](const Event& e) {
+    return e.kind == "switch" && e.from.find("held") != std::string::npos;
+  });
+  ASSERT_NE(release, result.events.end());
+  const double lifts = 3.0 + kGravity / 8.0;
+  EXPECT_NEAR(release->time, lifts, 1e-9);
+  EXPECT_NEAR(result.final.at("h"), 8.0 / 6.0 * std::pow(5.0 - lifts, 3), 1e-8);
+  EXPECT_GE(lowest(result, "h"), -1e-10);
+}
+
+// Kicked with 4 m/s the second series begins with a flight of 2 x 4 / g.
+TEST(ZenoText, BallThatIsKickedBouncesAgain) {
+  const SimulateResult result =
+      run(ball("when h <= 0 then reinit(v, -e*pre(v)); end when; when time > 3 then reinit(v, 4); "
+               "end when;"),
+          {.stop_time = 7.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<Event> found = zenos(result);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NEAR(found[1].time, 3.0 + 8.0 / kGravity / 0.3, 1e-8);
+}
+
+// Two balls whose events interleave come to rest one after the other.
+TEST(ZenoText, SeveralBallsRestTogether) {
+  const SimulateResult result = run(R"(
+model One parameter Real h0; parameter Real e = 0.7; Real h(start = h0, fixed = true);
+  Real v(start = 0, fixed = true);
+equation der(h) = v; der(v) = -9.81; when h <= 0 then reinit(v, -e*pre(v)); end when; end One;
+model Two One a(h0 = 1); One b(h0 = 1.3, e = 0.6); end Two;)",
+                                    {.stop_time = 4.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const std::vector<Event> found = zenos(result);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NEAR(found[0].time, rest_time(1.3, 0.6), 1e-8);
+  EXPECT_NEAR(found[1].time, rest_time(1.0, 0.7), 1e-8);
+  EXPECT_GE(lowest(result, "a.h"), -1e-10);
+  EXPECT_GE(lowest(result, "b.h"), -1e-10);
+}
+
+// A model that stops its bounces itself is left to it.
+TEST(ZenoText, BallWithAnAnswerOfItsOwnIsLeftToIt) {
+  const SimulateResult result = run(R"(
+model BouncingBall
+  parameter Real e = 0.7; parameter Real g = 9.81;
+  Real h(start = 1, fixed = true); Real v(fixed = true); Boolean flying(start = true, fixed = true);
+  Boolean impact; Real v_new(fixed = true);
+equation
+  impact = h <= 0.0;
+  der(v) = if flying then -g else 0;
+  der(h) = v;
+  when {h <= 0.0 and v <= 0.0, impact} then
+    v_new = if edge(impact) then -e*pre(v) else 0;
+    flying = v_new > 0;
+    reinit(v, v_new);
+  end when;
+end BouncingBall;)",
+                                    {.stop_time = 4.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(result.final.at("flying"), 0.0);
+  EXPECT_TRUE(zenos(result).empty());
+  EXPECT_NEAR(result.final.at("h"), 0.0, 1e-8);
+}
+
+}  // namespace
+}  // namespace saltus
