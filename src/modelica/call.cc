@@ -185,22 +185,37 @@ std::vector<Value> Flattener::call_function(const ClassDefinition& function,
     for (const Expr& number : value.numbers) numbers_only = numbers_only && number.is_number();
   const bool recursive =
       std::find(call_stack_.begin(), call_stack_.end(), &function) != call_stack_.end();
-  if ((recursive && !numbers_only) || call_stack_.size() > kMaxCalls)
-    throw Error(fmt::format("function '{}' calls itself; recursion is not supported for arguments "
-                            "that vary",
-                            function.qualified_name()),
-                place.location());
-  call_stack_.push_back(&function);
-  ++no_event_;
-  ++in_function_;
-  const std::vector<std::size_t> ends = std::move(end_values_);
-  end_values_.clear();
-  std::vector<Value> results = run_function(in, arguments, place);
-  end_values_ = ends;
-  --in_function_;
-  --no_event_;
-  call_stack_.pop_back();
-  return results;
+  const bool outermost = in_function_ == 0;
+  const int no_event = no_event_;
+  const int in_function = in_function_;
+  const std::vector<const ClassDefinition*> stack = call_stack_;
+  const std::vector<std::size_t> ends = end_values_;
+  try {
+    if ((recursive && !numbers_only && trace_ == nullptr) || call_stack_.size() > kMaxCalls)
+      throw Error(fmt::format("function '{}' calls itself without end, or with arguments that vary",
+                              function.qualified_name()),
+                  place.location());
+    call_stack_.push_back(&function);
+    ++no_event_;
+    ++in_function_;
+    end_values_.clear();
+    std::vector<Value> results = run_function(in, arguments, place);
+    end_values_ = ends;
+    --in_function_;
+    --no_event_;
+    call_stack_.pop_back();
+    return results;
+  } catch (const Error&) {
+    no_event_ = no_event;
+    in_function_ = in_function;
+    call_stack_ = stack;
+    end_values_ = ends;
+    // What cannot be written as one expression can still be run with numbers.
+    if (numbers_only || !outermost || trace_ != nullptr) throw;
+    if (std::optional<std::vector<Value>> traced = call_traced(function, arguments, place))
+      return *traced;
+    throw;
+  }
 }
 
 Value Flattener::construct_record(const ClassRef& record, const CallExpression& e,

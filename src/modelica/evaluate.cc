@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "expr/function.h"
 #include "expr/number.h"
 #include "expr/table.h"
+#include "expr/traverse.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/traced.h"
 
 namespace saltus {
 
@@ -207,8 +210,11 @@ Value Flattener::evaluate_if(const IfExpression& e, const Scope& scope, const Pl
     const Value c = evaluate(*condition, scope);
     if (c.type != BasicType::kBoolean || !c.is_scalar())
       throw Error("the condition after 'if' is not a Boolean", condition->place.location());
-    if (c.number().is_number()) {
-      if (c.number().number() == 0.0) continue;
+    // A function that calls itself ends only if one branch is left out.
+    const std::optional<double> known =
+        trace_ != nullptr || c.number().is_number() ? fixed_number(c.number()) : std::nullopt;
+    if (known) {
+      if (*known == 0.0) continue;
       last = evaluate(*value, scope);
       break;
     }
@@ -308,27 +314,31 @@ long Flattener::constant_integer(const Expression& expression, const Scope& scop
   return std::lround(constant_number(evaluate(expression, scope), expression.place, what));
 }
 
+// Without recursion: algorithms make long chains.
 std::optional<double> Flattener::fixed_number(const Expr& expression) {
   if (expression.is_number()) return expression.number();
-  const Node* node = expression.node();
-  const auto cached = fixed_numbers_.find(node);
-  if (cached != fixed_numbers_.end()) return cached->second;
-  double value = 0.0;
-  switch (node->op) {
-    case Op::kTime:
-    case Op::kVariable:
-    case Op::kSlot:
-      return std::nullopt;
-    case Op::kParameter:
+  if (varies_continuously(expression)) {
+    if (trace_ == nullptr) return std::nullopt;
+    const double value = trace_->at_point(expression);
+    trace_->note(expression, value);
+    return value;
+  }
+  NodeMap position;
+  std::vector<const Node*> order;
+  append_postorder(expression.node(), position, order,
+                   [&](const Node*, const Node* child) { return !fixed_numbers_.contains(child); });
+  std::vector<double> arguments;
+  for (const Node* node : order) {
+    if (fixed_numbers_.contains(node)) continue;
+    double value = 0.0;
+    if (node->op == Op::kSlot) return std::nullopt;
+    if (node->op == Op::kConstant) {
+      value = node->value;
+    } else if (node->op == Op::kParameter) {
       value = flat_.system.parameters()[node->parameter().index()].value;
-      break;
-    default: {
-      std::vector<double> arguments;
-      for (const Node* c : node->children) {
-        const std::optional<double> known = fixed_number(Expr(c));
-        if (!known) return std::nullopt;
-        arguments.push_back(*known);
-      }
+    } else {
+      arguments.clear();
+      for (const Node* c : node->children) arguments.push_back(fixed_numbers_.at(c));
       if (node->op == Op::kTable) {
         value = node->table->evaluate(arguments[0], node->order);
       } else if (node->op == Op::kCall) {
@@ -338,22 +348,27 @@ std::optional<double> Flattener::fixed_number(const Expr& expression) {
         value = apply(node->op, arguments[0], arguments[1], arguments[2]);
       }
     }
+    fixed_numbers_[node] = value;
   }
-  fixed_numbers_[node] = value;
-  return value;
+  return fixed_numbers_.at(expression.node());
 }
 
 bool Flattener::varies_continuously(const Expr& expression) {
   if (expression.is_number()) return false;
-  const Node* node = expression.node();
-  if (node->op == Op::kTime || node->op == Op::kVariable) return true;
-  if (is_leaf(node->op)) return false;
-  const auto cached = varies_.find(node);
-  if (cached != varies_.end()) return cached->second;
-  bool varies = false;
-  for (const Node* c : node->children) varies = varies || varies_continuously(Expr(c));
-  varies_[node] = varies;
-  return varies;
+  NodeMap position;
+  std::vector<const Node*> order;
+  append_postorder(expression.node(), position, order, [&](const Node*, const Node* child) {
+    return !is_leaf(child->op) && !varies_.contains(child);
+  });
+  const auto known = [&](const Node* node) {
+    if (is_leaf(node->op)) return node->op == Op::kTime || node->op == Op::kVariable;
+    return varies_.at(node);
+  };
+  for (const Node* node : order) {
+    if (is_leaf(node->op) || varies_.contains(node)) continue;
+    varies_[node] = std::any_of(node->children.begin(), node->children.end(), known);
+  }
+  return known(expression.node());
 }
 
 }  // namespace saltus

@@ -10,7 +10,8 @@
 
 namespace saltus {
 
-Flattener::Flattener(Library& library, FlatModel& flat) : library_(library), flat_(flat) {
+Flattener::Flattener(std::shared_ptr<Library> library, FlatModel& flat)
+    : owned_library_(std::move(library)), library_(*owned_library_), flat_(flat) {
   make_builtins();
 }
 

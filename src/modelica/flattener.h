@@ -19,17 +19,24 @@
 namespace saltus {
 
 class TableData;
+struct Trace;
 
 // Turns one class into a FlatModel. The steps call each other (the size of an array is an
 // expression, the value of a parameter comes from a modification, an expression names components),
 // so they are one class; each group below is one source file.
 class Flattener {
  public:
-  Flattener(Library& library, FlatModel& flat);
+  // Functions that are run with numbers keep the library alive.
+  Flattener(std::shared_ptr<Library> library, FlatModel& flat);
   ~Flattener();
 
   // Flattens the class into the model given. `overrides` are the outermost modifications.
   void run(const ClassDefinition& model, const Modification* overrides);
+
+  // Runs a function along the way that the numbers of `into` take. Throws Error.
+  std::vector<Value> trace(const ClassDefinition& function,
+                           const std::vector<NamedValue>& arguments, const Place& place,
+                           Trace& into);
 
   // Where each variable of the model is declared, by VariableId.
   const std::vector<SourceLocation>& variable_places() const { return variable_places_; }
@@ -218,6 +225,11 @@ class Flattener {
   void execute_call(const Expression& expression, Frame& frame);
   bool decide(const Expr& condition, Frame& frame, const Place& place);
 
+  // --- traced.cc: functions that are run with numbers; none if that fails as well
+  std::optional<std::vector<Value>> call_traced(const ClassDefinition& function,
+                                                const std::vector<NamedValue>& arguments,
+                                                const Place& place);
+
   // --- algorithms.cc
   void flatten_algorithm(const std::vector<Statement>& statements, const Scope& scope,
                          EquationSink& sink);
@@ -330,6 +342,7 @@ class Flattener {
 
   [[noreturn]] static void refuse(const std::string& what, const Place& place);
 
+  std::shared_ptr<Library> owned_library_;
   Library& library_;
   FlatModel& flat_;
   std::unordered_map<const ClassDefinition*, std::unique_ptr<ClassInfo>> infos_;
@@ -374,6 +387,7 @@ class Flattener {
   std::unordered_map<const Instance*, int> cardinality_;
   std::vector<SourceLocation> variable_places_;
   std::vector<Error> errors_;
+  Trace* trace_ = nullptr;  // of the function being run with numbers
 };
 
 }  // namespace saltus

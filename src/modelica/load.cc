@@ -52,7 +52,8 @@ const ClassDefinition& choose(Library& library, const std::vector<const ClassDef
   return library.get(name);
 }
 
-FlatModel flatten(Library& library, const ClassDefinition& model, const LoadOptions& options) {
+FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition& model,
+                  const LoadOptions& options) {
   FlatModel flat(model.qualified_name());
   const std::shared_ptr<Modification> overrides = make_overrides(options);
   Flattener flattener(library, flat);
@@ -64,23 +65,23 @@ FlatModel flatten(Library& library, const ClassDefinition& model, const LoadOpti
 }  // namespace
 
 FlatModel load_modelica(const std::string& model, const LoadOptions& options) {
-  Library library;
-  add_folders(library, options);
+  const auto library = std::make_shared<Library>();
+  add_folders(*library, options);
   const std::size_t extension = model.rfind(".mo");
   const bool is_file = extension != std::string::npos &&
                        (extension + 3 == model.size() || model[extension + 3] == ':');
-  if (!is_file) return flatten(library, library.get(model), options);
+  if (!is_file) return flatten(library, library->get(model), options);
   const std::string file = model.substr(0, extension + 3);
   const std::string name =
       extension + 3 == model.size() ? std::string() : model.substr(extension + 4);
-  return flatten(library, choose(library, library.load_file(file), name, file), options);
+  return flatten(library, choose(*library, library->load_file(file), name, file), options);
 }
 
 FlatModel load_modelica_text(std::string_view text, const std::string& name,
                              const LoadOptions& options, const std::string& file) {
-  Library library;
-  add_folders(library, options);
-  return flatten(library, choose(library, library.load_text(text, file), name, file), options);
+  const auto library = std::make_shared<Library>();
+  add_folders(*library, options);
+  return flatten(library, choose(*library, library->load_text(text, file), name, file), options);
 }
 
 }  // namespace saltus

@@ -15,12 +15,14 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "modelica/flattener.h"
+#include "modelica/traced.h"
 
 namespace saltus {
 namespace {
 
-constexpr int kMaxPaths = 4000;
+constexpr int kMaxPaths = 500;
 constexpr int kMaxRounds = 100'000;
+constexpr int kMaxTracedRounds = 10'000;  // they are run again at every step
 
 // Branches that only assign; both can be run and joined.
 bool only_assigns(const std::vector<Statement>& statements) {
@@ -131,6 +133,11 @@ std::vector<Value> Flattener::explore(const ClassInfo& in, const std::vector<Nam
 
 bool Flattener::decide(const Expr& condition, Frame& frame, const Place& place) {
   if (condition.is_number()) return condition.number() != 0.0;
+  if (trace_ != nullptr) {
+    const double value = trace_->at_point(condition);
+    trace_->note(condition, value);
+    return value != 0.0;
+  }
   if (frame.prefix == nullptr) {
     const std::optional<double> known = fixed_number(condition);
     if (known) return *known != 0.0;
@@ -295,7 +302,7 @@ Flattener::Flow Flattener::execute_for(const std::vector<Iterator>& iterators, s
 Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
                                          const Place& place) {
   for (int round = 0;; ++round) {
-    if (round > kMaxRounds) throw Error("this loop does not end", place.location());
+    if (round > (trace_ == nullptr ? kMaxRounds : kMaxTracedRounds)) throw Error("this loop does not end", place.location());
     const Value condition = evaluate(*s.condition, frame.scope);
     if (condition.type != BasicType::kBoolean)
       throw Error("the condition after 'while' is not a Boolean", s.condition->place.location());

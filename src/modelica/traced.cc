@@ -1,0 +1,237 @@
+#include "modelica/traced.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+#include "expr/differentiate.h"
+#include "expr/number.h"
+#include "expr/table.h"
+#include "expr/traverse.h"
+
+namespace saltus {
+namespace {
+
+constexpr std::size_t kMostWays = 50;
+
+double value_of_node(const Node& node, const std::vector<double>& arguments) {
+  if (node.op == Op::kTable) return node.table->evaluate(arguments[0], node.order);
+  if (node.op == Op::kCall) return node.function->evaluate(arguments.data());
+  const auto argument = [&](std::size_t k) { return k < arguments.size() ? arguments[k] : 0.0; };
+  return apply(node.op, argument(0), argument(1), argument(2));
+}
+
+// Calls visit(number, type) for every number of a value; visit may change it.
+template <class V, class Visit>
+void for_each_number(V& value, Visit&& visit) {
+  for (auto& number : value.numbers) visit(number, value.type);
+  for (auto& record : value.records)
+    for (auto& field : record.fields) for_each_number(field.second, visit);
+}
+
+}  // namespace
+
+double Trace::at_point(const Expr& expression) {
+  if (expression.is_number()) return expression.number();
+  NodeMap position;
+  std::vector<const Node*> order;
+  append_postorder(expression.node(), position, order,
+                   [&](const Node*, const Node* child) { return !known.contains(child); });
+  std::vector<double> arguments;
+  for (const Node* node : order) {
+    if (known.contains(node)) continue;
+    double value = 0.0;
+    if (node->op == Op::kConstant) {
+      value = node->value;
+    } else if (node->op == Op::kVariable) {
+      value = point[node->index];
+    } else if (!is_leaf(node->op)) {
+      arguments.clear();
+      for (const Node* child : node->children) arguments.push_back(known.at(child));
+      value = value_of_node(*node, arguments);
+    }
+    known[node] = value;
+  }
+  return known.at(expression.node());
+}
+
+void Trace::note(const Expr& expression, double value) {
+  if (!decided.empty() && decided.back().same_as(expression)) return;
+  decided.push_back(expression);
+  values.push_back(value);
+}
+
+TracedFunction::TracedFunction(std::shared_ptr<Library> library, const ClassDefinition& function,
+                               std::vector<NamedValue> arguments, std::size_t inputs, Place place)
+    : library_(std::move(library)),
+      function_(function),
+      scratch_(function.name),
+      host_(library_, scratch_),
+      place_(std::move(place)),
+      arguments_(std::move(arguments)) {
+  for (std::size_t k = 0; k < inputs; ++k)
+    symbols_.push_back(scratch_.system.variable(fmt::format("input {}", k + 1)));
+}
+
+std::vector<Value> TracedFunction::run(const std::vector<double>& point) {
+  Way way;
+  way.trace.point = point;
+  std::vector<Value> values = host_.trace(function_, arguments_, place_, way.trace);
+  for (Value& value : values)
+    for_each_number(value,
+                    [&](const Expr& number, BasicType) { way.trace.results.push_back(number); });
+  if (result_count_ != 0 && way.trace.results.size() != result_count_)
+    throw Error(fmt::format("function '{}' changes the size of its result", function_.name),
+                place_.location());
+  result_count_ = way.trace.results.size();
+  way.trace.known.clear();
+  way.decided = compile(way.trace.decided);
+  if (ways_.size() == kMostWays) ways_.pop_back();
+  ways_.push_front(std::move(way));
+  return values;
+}
+
+TracedFunction::Compiled TracedFunction::compile(const std::vector<Expr>& expressions) const {
+  Compiled made;
+  made.tape = Tape(expressions, {symbols_}, TapeCode::kInterpreted);
+  made.registers = made.tape.make_workspace();
+  made.values.resize(expressions.size());
+  return made;
+}
+
+void TracedFunction::evaluate(Compiled& compiled, const double* inputs) {
+  const double* groups[] = {inputs};
+  compiled.tape.evaluate(groups, compiled.registers, compiled.values.data());
+}
+
+TracedFunction::Way& TracedFunction::way_at(const double* inputs) {
+  for (std::size_t k = 0; k < ways_.size(); ++k) {
+    evaluate(ways_[k].decided, inputs);
+    if (ways_[k].decided.values != ways_[k].trace.values) continue;
+    if (k > 0) std::swap(ways_[0], ways_[k]);
+    return ways_[0];
+  }
+  run(std::vector<double>(inputs, inputs + symbols_.size()));
+  return ways_[0];
+}
+
+double TracedFunction::value(const double* inputs, std::size_t output,
+                             const std::vector<std::size_t>& by) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Called from compiled code, which nothing may be thrown through: what cannot be run is no
+  // number, and the step that asked for it is rejected.
+  try {
+    for (std::size_t k = 0; k < symbols_.size(); ++k)
+      if (!std::isfinite(inputs[k])) return std::numeric_limits<double>::quiet_NaN();
+    Way& way = way_at(inputs);
+    const auto [place, is_new] = way.results.try_emplace({output, by});
+    if (is_new) {
+      Expr result = way.trace.results[output];
+      for (const std::size_t k : by) result = partial(result, symbols_[k]);
+      place->second = compile({result});
+    }
+    evaluate(place->second, inputs);
+    return place->second.values[0];
+  } catch (const std::exception&) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+std::shared_ptr<const Function> TracedFunction::output(std::size_t output,
+                                                       std::vector<std::size_t> by) {
+  Function f;
+  f.name = function_.qualified_name();
+  if (output > 0) f.name += fmt::format("#{}", output + 1);
+  for (const std::size_t k : by) f.name += fmt::format("'{}", k + 1);
+  f.arity = symbols_.size();
+  const std::shared_ptr<TracedFunction> self = shared_from_this();
+  f.evaluate = [self, output, by](const double* inputs) { return self->value(inputs, output, by); };
+  f.partial = [self, output, by](std::size_t argument, const std::vector<Expr>& arguments) {
+    std::vector<std::size_t> more = by;
+    more.push_back(argument);
+    return saltus::call(self->output(output, std::move(more)), arguments);
+  };
+  return std::make_shared<const Function>(std::move(f));
+}
+
+std::vector<Value> Flattener::trace(const ClassDefinition& function,
+                                    const std::vector<NamedValue>& arguments, const Place& place,
+                                    Trace& into) {
+  trace_ = &into;
+  std::vector<Value> results;
+  errors_.clear();
+  attempt([&] { results = call_function(function, arguments, place); });
+  trace_ = nullptr;
+  throw_errors();
+  return results;
+}
+
+std::optional<std::vector<Value>> Flattener::call_traced(const ClassDefinition& function,
+                                                         const std::vector<NamedValue>& arguments,
+                                                         const Place& place) {
+  std::vector<Expr> inputs;
+  bool possible = true;
+  std::vector<NamedValue> shape = arguments;
+  for (NamedValue& argument : shape) {
+    if (argument.second.type == BasicType::kObject || argument.second.type == BasicType::kFunction)
+      possible = false;
+    for_each_number(argument.second, [&](Expr& number, BasicType type) {
+      if (number.is_number()) return;
+      // Sizes and choices are read at translation, as elsewhere.
+      if (type != BasicType::kReal)
+        if (const std::optional<double> known = fixed_number(number)) {
+          number = *known;
+          return;
+        }
+      inputs.push_back(number);
+    });
+  }
+  if (!possible || inputs.empty()) return std::nullopt;
+  const auto traced =
+      std::make_shared<TracedFunction>(owned_library_, function, shape, inputs.size(), place);
+  std::size_t next = 0;
+  for (NamedValue& argument : shape)
+    for_each_number(argument.second, [&](Expr& number, BasicType) {
+      if (!number.is_number()) number = traced->symbols()[next++];
+    });
+  traced->set_arguments(shape);
+  // The shape of the results is that at the start values.
+  std::vector<Value> results;
+  std::vector<Expr> leaves = leaves_of(inputs);
+  std::vector<Expr> starts;
+  for (const Expr& leaf : leaves) {
+    if (leaf.is_variable() && leaf.node()->order == 0)
+      starts.push_back(
+          fixed_number(flat_.system.variable(leaf.node()->variable()).start).value_or(0.0));
+    else if (leaf.is_parameter())
+      starts.push_back(fixed_number(leaf).value_or(0.0));
+    else if (leaf.node()->op == Op::kTime)
+      starts.push_back(flat_.system.experiment.start_time);
+    else
+      starts.push_back(0.0);
+  }
+  std::vector<double> point;
+  for (const Expr& input : inputs)
+    point.push_back(fixed_number(substitute(input, leaves, starts)).value_or(0.0));
+  try {
+    results = traced->run(point);
+  } catch (const Error&) {
+    try {
+      results = traced->run(std::vector<double>(inputs.size(), 1.0));
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+  std::size_t output = 0;
+  for (Value& value : results)
+    for_each_number(value, [&](Expr& number, BasicType) {
+      number = saltus::call(traced->output(output++, {}), inputs);
+    });
+  return results;
+}
+
+}  // namespace saltus

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "expr/function.h"
+#include "expr/tape.h"
+#include "modelica/flattener.h"
+
+namespace saltus {
+
+// One way through a function: what was decided on it, and the results as expressions of the inputs.
+struct Trace {
+  std::vector<double> point;                      // of the inputs; by VariableId of the host
+  std::vector<Expr> decided;                      // expressions whose value chose the way
+  std::vector<double> values;                     // of those, on this way
+  std::vector<Expr> results;                      // numbers of all outputs, in order
+  std::unordered_map<const Node*, double> known;  // values at the point
+
+  double at_point(const Expr& expression);
+  void note(const Expr& expression, double value);
+};
+
+// A function of the model that cannot be written as one expression: its loops or branches depend on
+// arguments that vary. It is run with symbols along the way that numbers take; a way that was taken
+// before is not run again, and its expressions are differentiated as often as needed.
+class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
+ public:
+  // `arguments` with numbers where they do not vary; `inputs` are the others, in order.
+  TracedFunction(std::shared_ptr<Library> library, const ClassDefinition& function,
+                 std::vector<NamedValue> arguments, std::size_t inputs, Place place);
+
+  // Symbols that stand for the inputs in the arguments.
+  const std::vector<Expr>& symbols() const { return symbols_; }
+  void set_arguments(std::vector<NamedValue> arguments) { arguments_ = std::move(arguments); }
+
+  // Runs the function at a point. Throws Error if it cannot be run.
+  std::vector<Value> run(const std::vector<double>& point);
+
+  // Number `output` of the results, differentiated by these inputs, as a function of the inputs.
+  std::shared_ptr<const Function> output(std::size_t output, std::vector<std::size_t> by);
+
+ private:
+  struct Compiled {
+    Tape tape;
+    Tape::Workspace registers;
+    std::vector<double> values;
+  };
+  struct Way {
+    Trace trace;
+    Compiled decided;
+    std::map<std::pair<std::size_t, std::vector<std::size_t>>, Compiled> results;
+  };
+  Compiled compile(const std::vector<Expr>& expressions) const;
+  static void evaluate(Compiled& compiled, const double* inputs);
+  Way& way_at(const double* inputs);
+  double value(const double* inputs, std::size_t output, const std::vector<std::size_t>& by);
+
+  std::shared_ptr<Library> library_;
+  const ClassDefinition& function_;
+  FlatModel scratch_;
+  Flattener host_;
+  Place place_;
+  std::vector<Expr> symbols_;
+  std::vector<NamedValue> arguments_;
+  std::size_t result_count_ = 0;
+  std::deque<Way> ways_;  // the last used first
+  std::mutex mutex_;
+};
+
+}  // namespace saltus
