@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
 
 #include "analysis/analysed_mode.h"
 #include "analysis/structural_values.h"
@@ -54,8 +55,7 @@ std::string describe(const Guard& guard) {
 // The derivatives that an equation gives explicitly: coefficient * der(x) = something without
 // derivatives.
 struct ExplicitDerivatives {
-  std::vector<VariableId> variables;
-  std::vector<Expr> rates;
+  std::unordered_map<std::size_t, Expr> rates;  // by variable
 };
 
 ExplicitDerivatives explicit_derivatives(const Subject& s) {
@@ -65,10 +65,10 @@ ExplicitDerivatives explicit_derivatives(const Subject& s) {
     std::erase_if(slopes, [](const Expr& e) { return !e.is_variable() || e.node()->order == 0; });
     if (slopes.size() != 1 || polynomial_degree(residual, slopes) != 1) continue;
     const VariableId variable = slopes[0].node()->variable();
-    if (std::ranges::find(known.variables, variable) != known.variables.end()) continue;
+    if (known.rates.contains(variable.index())) continue;
     const Expr zero[] = {0.0};
-    known.variables.push_back(variable);
-    known.rates.push_back(-substitute(residual, slopes, zero) / partial(residual, slopes[0]));
+    known.rates[variable.index()] =
+        -substitute(residual, slopes, zero) / partial(residual, slopes[0]);
   }
   return known;
 }
@@ -80,11 +80,10 @@ Expr without_derivatives(Expr e, const ExplicitDerivatives& known) {
     std::vector<Expr> to;
     for (const Expr& leaf : leaves_of(e)) {
       if (!leaf.is_variable() || leaf.node()->order == 0) continue;
-      const auto found = std::ranges::find(known.variables, leaf.node()->variable());
-      if (found == known.variables.end()) continue;
+      const auto found = known.rates.find(leaf.node()->variable().index());
+      if (found == known.rates.end()) continue;
       from.push_back(leaf);
-      to.push_back(der(known.rates[static_cast<std::size_t>(found - known.variables.begin())],
-                       leaf.node()->order - 1));
+      to.push_back(der(found->second, leaf.node()->order - 1));
     }
     if (from.empty()) return e;
     e = substitute(e, from, to);

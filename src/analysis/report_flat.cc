@@ -74,7 +74,11 @@ SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_mo
 
   SystemAnalysis analysis{system.name(), {}, 0};
   HybridSystem written = system.flat()->written.system;
-  for (const Parameter& p : system.parameters()) written.set(p.name, p.value);
+  // Parameters are in the same order in both; looking one up by its name takes long.
+  for (std::size_t k = 0; k < system.parameters().size(); ++k) {
+    const Parameter& p = system.parameters()[k];
+    if (written.parameters()[k].value != p.value) written.set(p.name, p.value);
+  }
   SystemState near = start_state(written);
   while (!waiting.empty() && analysis.modes.size() < max_modes) {
     const std::size_t k = waiting.front();

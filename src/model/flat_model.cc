@@ -25,9 +25,10 @@ Expr FlatModel::relation(const Expr& value, Strict strict, std::string text, Sou
     return strict == Strict::kYes ? value.number() > 0.0 : value.number() >= 0.0;
   // not (v > 0) is -v >= 0: one slot serves both readings of one difference.
   const Strict opposite = strict == Strict::kYes ? Strict::kNo : Strict::kYes;
+  const Expr negated = -value;
   for (const Relation& r : relations) {
     if (r.strict == strict && r.value.same_as(value)) return r.slot;
-    if (r.strict == opposite && r.value.same_as(-value)) return !r.slot;
+    if (r.strict == opposite && r.value.same_as(negated)) return !r.slot;
   }
   if (text.empty()) text = to_string(strict == Strict::kYes ? value > 0.0 : value >= 0.0);
   const Expr slot = system.graph().new_slot(text);

@@ -302,7 +302,8 @@ Flattener::Flow Flattener::execute_for(const std::vector<Iterator>& iterators, s
 Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
                                          const Place& place) {
   for (int round = 0;; ++round) {
-    if (round > (trace_ == nullptr ? kMaxRounds : kMaxTracedRounds)) throw Error("this loop does not end", place.location());
+    if (round > (trace_ == nullptr ? kMaxRounds : kMaxTracedRounds))
+      throw Error("this loop does not end", place.location());
     const Value condition = evaluate(*s.condition, frame.scope);
     if (condition.type != BasicType::kBoolean)
       throw Error("the condition after 'while' is not a Boolean", s.condition->place.location());
