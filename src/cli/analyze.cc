@@ -31,9 +31,7 @@ Exit status: 0 analysed, whatever was found; 1 the result could not be written; 
 wrong.)";
 
 struct AnalyzeArguments {
-  std::string model;
-  std::vector<std::string> settings;
-  std::vector<std::string> libraries;
+  ModelChoice choice;
   std::size_t max_modes = 64;
   std::string formulation = "position";
   std::string json;
@@ -86,7 +84,7 @@ void print_details(const ModeAnalysis& mode) {
 }
 
 int run_analyze(const AnalyzeArguments& arguments) {
-  const HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
+  const HybridSystem system = load_model(arguments.choice);
   check_writable({.folder = {}, .formats = {}, .report = {}, .json = arguments.json});
   const SystemAnalysis analysis =
       analyse_modes(system, arguments.max_modes,
@@ -117,7 +115,7 @@ void add_analyze_command(CLI::App& program, int& status) {
   const auto arguments = std::make_shared<AnalyzeArguments>();
   AnalyzeArguments& a = *arguments;
   command->footer(kFooter);
-  add_model_options(*command, a.model, a.settings, a.libraries);
+  add_model_options(*command, a.choice);
   std::vector<std::string> formulations;
   for (const Formulation f : kFormulations) formulations.emplace_back(to_string(f));
   command

@@ -15,9 +15,7 @@ namespace saltus {
 namespace {
 
 struct CheckArguments {
-  std::string model;
-  std::vector<std::string> settings;
-  std::vector<std::string> libraries;
+  ModelChoice choice;
 };
 
 // Equations in force under the first branches; branches of unequal size are told by the range.
@@ -48,12 +46,12 @@ Count count_of(const std::vector<EquationItem>& items) {
 }
 
 int run_check(const CheckArguments& arguments) {
-  if (!is_modelica(arguments.model))
+  if (!is_modelica(arguments.choice.model))
     throw Error(
         fmt::format("'{}' is not a Modelica model: give FILE.mo, FILE.mo:Class or "
                     "Package.Class",
-                    arguments.model));
-  FlatModel flat = load_flat_model(arguments.model, arguments.settings, arguments.libraries);
+                    arguments.choice.model));
+  FlatModel flat = load_flat_model(arguments.choice);
   for (const std::string& warning : flat.warnings) fmt::print(stderr, "{}\n", warning);
   const Count equations = count_of(flat.equations);
   const std::size_t discretes = flat.discretes.size();
@@ -87,7 +85,7 @@ void add_check_command(CLI::App& program, int& status) {
   const auto arguments = std::make_shared<CheckArguments>();
   CheckArguments& a = *arguments;
   command->footer("Exit status: 0 the model can be translated; 2 it is wrong.");
-  add_model_options(*command, a.model, a.settings, a.libraries);
+  add_model_options(*command, a.choice);
   command->callback([arguments, &status] { status = run_check(*arguments); });
 }
 

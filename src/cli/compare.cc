@@ -44,9 +44,7 @@ Exit status: 0 compared, whatever was found; 1 interrupted, or a file could not 
 input is wrong, or the tight run does not reach the end.)";
 
 struct CompareArguments {
-  std::string model;
-  std::vector<std::string> settings;
-  std::vector<std::string> libraries;
+  ModelChoice choice;
   std::vector<std::string> methods = {"radau"};
   std::vector<std::string> formulations;
   CompareOptions options;
@@ -55,7 +53,7 @@ struct CompareArguments {
 };
 
 int run_compare(CompareArguments arguments) {
-  const HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
+  const HybridSystem system = load_model(arguments.choice);
   CompareOptions& options = arguments.options;
   options.methods.clear();
   for (const std::string& name : arguments.methods)
@@ -100,7 +98,7 @@ void add_compare_command(CLI::App& program, int& status) {
   for (const Formulation f : kFormulations) names.emplace_back(to_string(f));
   a.formulations = names;
   command->footer(kFooter);
-  add_model_options(*command, a.model, a.settings, a.libraries);
+  add_model_options(*command, a.choice);
   command->add_option("--methods", a.methods, "default radau")
       ->delimiter(',')
       ->check(CLI::IsMember({"radau", "bdf"}))

@@ -71,46 +71,59 @@ bool is_modelica(const std::string& model) {
   return model.find('.') != std::string::npos;
 }
 
-FlatModel load_flat_model(const std::string& model, const std::vector<std::string>& settings,
-                          const std::vector<std::string>& libraries) {
+FlatModel load_flat_model(const ModelChoice& choice) {
   LoadOptions options;
   options.bundled = bundled_library();
-  for (const std::string& folder : libraries) options.libraries.emplace_back(folder);
-  for (const std::string& setting : settings) {
-    const std::size_t sign = setting.find('=');
+  for (const std::string& folder : choice.libraries) options.libraries.emplace_back(folder);
+  const auto split = [](const char* option, const std::string& text, const char* wanted) {
+    const std::size_t sign = text.find('=');
     if (sign == std::string::npos || sign == 0)
-      throw Error(fmt::format("--set {}: write NAME=VALUE, for example --set x=1.5", setting));
-    options.overrides.emplace_back(setting.substr(0, sign), setting.substr(sign + 1));
-  }
-  return load_modelica(model, options);
+      throw Error(fmt::format("{} {}: write {}", option, text, wanted));
+    return std::pair(text.substr(0, sign), text.substr(sign + 1));
+  };
+  for (const std::string& setting : choice.settings)
+    options.overrides.push_back(split("--set", setting, "NAME=VALUE, for example --set x=1.5"));
+  for (const std::string& input : choice.inputs)
+    options.inputs.push_back(
+        split("--input", input, "NAME=EXPRESSION, for example --input \"u=sin(2*time)\""));
+  return load_modelica(choice.model, options);
 }
 
-HybridSystem load_model(const std::string& model, const std::vector<std::string>& settings,
-                        const std::vector<std::string>& libraries) {
-  if (is_modelica(model)) {
-    FlatModel flat = load_flat_model(model, settings, libraries);
+HybridSystem load_model(const ModelChoice& choice) {
+  if (is_modelica(choice.model)) {
+    FlatModel flat = load_flat_model(choice);
     for (const std::string& warning : flat.warnings) fmt::print(stderr, "{}\n", warning);
     return build(std::move(flat));
   }
-  HybridSystem system = find_example(model);
-  for (const std::string& setting : settings) apply(system, setting);
+  if (!choice.inputs.empty())
+    throw Error(
+        fmt::format("--input {}: for models in Modelica; '{}' is written in C++, where a "
+                    "control law is one more equation of the mode",
+                    choice.inputs.front(), choice.model));
+  HybridSystem system = find_example(choice.model);
+  for (const std::string& setting : choice.settings) apply(system, setting);
   return system;
 }
 
-void add_model_options(CLI::App& command, std::string& model, std::vector<std::string>& settings,
-                       std::vector<std::string>& libraries) {
+void add_model_options(CLI::App& command, ModelChoice& choice) {
   command
-      .add_option("MODEL", model,
+      .add_option("MODEL", choice.model,
                   "FILE.mo, FILE.mo:Class, Package.Class, or the name of a bundled example "
                   "(`saltus examples` lists them)")
       ->required()
       ->option_text(" ");
-  command.add_option("--set", settings, "give a parameter or start value; repeatable")
+  command.add_option("--set", choice.settings, "give a parameter or start value; repeatable")
       ->option_text("NAME=VALUE")
       ->allow_extra_args(false);
   command
+      .add_option("--input", choice.inputs,
+                  "give a variable that the equations leave free, as a function of time or as a "
+                  "control law in the model's names; repeatable")
+      ->option_text("NAME=EXPRESSION")
+      ->allow_extra_args(false);
+  command
       .add_option(
-          "--library", libraries,
+          "--library", choice.libraries,
           "folder that contains Modelica packages, searched before those of MODELICAPATH and "
           "those that come with the program; repeatable")
       ->option_text("DIR")

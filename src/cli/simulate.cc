@@ -34,9 +34,7 @@ Exit status: 0 reached the stop time (or the model ended the run); 1 stopped ear
 there are kept; 2 the input is wrong, nothing was integrated.)";
 
 struct SimulateArguments {
-  std::string model;
-  std::vector<std::string> settings;
-  std::vector<std::string> libraries;
+  ModelChoice choice;
   std::vector<std::string> ties;
   SimulateOptions options;
   std::string method = "radau";
@@ -64,7 +62,7 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
 }
 
 int run_simulate(SimulateArguments arguments) {
-  HybridSystem system = load_model(arguments.model, arguments.settings, arguments.libraries);
+  HybridSystem system = load_model(arguments.choice);
   for (const std::string& tie : arguments.ties) make_disjoint(system, tie);
   SimulateOptions& options = arguments.options;
   options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
@@ -103,7 +101,7 @@ void add_simulate_command(CLI::App& program, int& status) {
   const auto arguments = std::make_shared<SimulateArguments>();
   SimulateArguments& a = *arguments;
   command->footer(kFooter);
-  add_model_options(*command, a.model, a.settings, a.libraries);
+  add_model_options(*command, a.choice);
   command->add_option("--start-time", a.options.start_time, "s; default: the model's, usually 0")
       ->option_text("T");
   command->add_option("--stop-time", a.options.stop_time, "s; default: the model's")

@@ -90,6 +90,21 @@ TEST(Flatten, AppliesOverridesOutermost) {
   }
 }
 
+TEST(Flatten, InputsAreEquationsForFreeVariables) {
+  const std::string text =
+      "model M Real x(start = 1), y; Real force; equation der(x) = y; der(y) = force; end M;";
+  EXPECT_THAT(message_of(text), HasSubstr("force"));
+  const FlatModel m = flatten_text(text, {.inputs = {{"force", "-2*x - sin(time)"}}});
+  EXPECT_THAT(texts_of(m.equations), Contains("force = -2*x - sin(time)"));
+  try {
+    flatten_text(text, {.inputs = {{"fore", "1"}}});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--input fore"));
+    EXPECT_THAT(error.what(), HasSubstr("force"));
+  }
+}
+
 TEST(Flatten, ConnectsFlowsAndPotentials) {
   const FlatModel m = flatten_text(std::string(kMechanics) + R"(
     model M

@@ -29,12 +29,19 @@ void Flattener::make_builtins() {
   for (const auto& c : builtin_classes_) builtins_[c->name] = c.get();
 }
 
-void Flattener::run(const ClassDefinition& model, const Modification* overrides) {
-  if (overrides != nullptr)
-    for (const Argument& argument : overrides->arguments) overrides_.insert(&argument);
-  root_ = make_root(model, overrides);
+void Flattener::run(const ClassDefinition& model, const Modification& settings,
+                    const Modification& inputs) {
+  for (const Argument& argument : inputs.arguments) inputs_.insert(&argument);
+  root_ = make_root(model);
+  Layers outermost;
+  for (const Modification* m : {&settings, &inputs}) {
+    for (const Argument& argument : m->arguments) overrides_.insert(&argument);
+    append_layers(m, {root_.get(), &model, nullptr}, outermost);
+  }
+  root_->layers.insert(root_->layers.begin(), outermost.begin(), outermost.end());
   instantiate(*root_);
-  check_overrides(overrides);
+  check_overrides("--set", settings);
+  check_overrides("--input", inputs);
   for_each_class_instance(*root_, [&](Instance& i) { mark_when_targets(i); });
   // Parameters first: nothing they need may depend on variables.
   const std::function<void(Instance&)> parameters = [&](Instance& i) {
@@ -141,16 +148,15 @@ void Flattener::find_known_discretes(Instance& instance) {
 }
 
 // A name that reached nothing is a mistake, not a modification without effect.
-void Flattener::check_overrides(const Modification* overrides) {
-  if (overrides == nullptr) return;
-  for (const Argument& argument : overrides->arguments) {
+void Flattener::check_overrides(const char* option, const Modification& overrides) {
+  for (const Argument& argument : overrides.arguments) {
     Instance* at = root_.get();
     for (const std::string& part : argument.name.parts) {
       Instance* next = at->is_leaf() ? nullptr : find_child(*at, part);
       if (next == nullptr) {
         const std::vector<std::string> names =
             at->is_leaf() ? std::vector<std::string>{} : child_names(*at);
-        throw Error(fmt::format("--set {}: {} has no '{}'{}", argument.name.text(),
+        throw Error(fmt::format("{} {}: {} has no '{}'{}", option, argument.name.text(),
                                 at->path.empty() ? "the model" : "'" + at->path + "'", part,
                                 did_you_mean(part, names)));
       }

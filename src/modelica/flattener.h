@@ -30,8 +30,9 @@ class Flattener {
   Flattener(std::shared_ptr<Library> library, FlatModel& flat);
   ~Flattener();
 
-  // Flattens the class into the model given. `overrides` are the outermost modifications.
-  void run(const ClassDefinition& model, const Modification* overrides);
+  // Flattens the class into the model given. `settings` and `inputs` are the outermost
+  // modifications: of parameters and start values, and of variables that are free without.
+  void run(const ClassDefinition& model, const Modification& settings, const Modification& inputs);
 
   // Runs a function along the way that the numbers of `into` take. Throws Error.
   std::vector<Value> trace(const ClassDefinition& function,
@@ -77,7 +78,7 @@ class Flattener {
                                  const Scope& scope, const Place& place);
 
   // --- instantiate.cc: the tree
-  std::unique_ptr<Instance> make_root(const ClassDefinition& model, const Modification* overrides);
+  std::unique_ptr<Instance> make_root(const ClassDefinition& model);
   void resolve(Instance& instance);
   void expand(Instance& instance);
   void make_elements(Instance& instance);
@@ -337,7 +338,7 @@ class Flattener {
   void throw_errors() const;
   void find_known_discretes(Instance& instance);
   void make_builtins();
-  void check_overrides(const Modification* overrides);
+  void check_overrides(const char* option, const Modification& overrides);
   void read_experiment(const ClassDefinition& model);
 
   [[noreturn]] static void refuse(const std::string& what, const Place& place);
@@ -370,7 +371,8 @@ class Flattener {
 
   std::vector<ConnectionNode> connection_nodes_;
   std::unordered_map<const Instance*, std::vector<int>> connection_index_;  // element, side
-  std::unordered_set<const Argument*> overrides_;
+  std::unordered_set<const Argument*> overrides_;                           // settings and inputs
+  std::unordered_set<const Argument*> inputs_;
   std::unordered_map<const Node*, Expr> edges_;
   std::unordered_map<const Instance*, Value> known_discretes_;  // they depend on parameters only
 

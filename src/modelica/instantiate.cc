@@ -25,8 +25,7 @@ Variability stricter(Variability a, Variability b) {
 
 }  // namespace
 
-std::unique_ptr<Instance> Flattener::make_root(const ClassDefinition& model,
-                                               const Modification* overrides) {
+std::unique_ptr<Instance> Flattener::make_root(const ClassDefinition& model) {
   auto root = std::make_unique<Instance>();
   root->type = resolve_type({&model, {nullptr, model.enclosing, nullptr}});
   if (root->type.info->basic || model.kind == ClassKind::kFunction ||
@@ -34,7 +33,6 @@ std::unique_ptr<Instance> Flattener::make_root(const ClassDefinition& model,
     throw Error(fmt::format("'{}' is a {}; only models and blocks can be simulated",
                             model.qualified_name(), spelling(model.kind)),
                 model.place.location());
-  append_layers(overrides, {root.get(), nullptr, nullptr}, root->layers);
   for (const Layer& layer : root->type.modifications) root->layers.push_back(layer);
   root->resolved = true;
   root->active = true;

@@ -13,21 +13,21 @@
 namespace saltus {
 namespace {
 
-std::shared_ptr<Modification> make_overrides(const LoadOptions& options) {
-  if (options.overrides.empty()) return nullptr;
+std::shared_ptr<Modification> make_modification(
+    const std::string& option, const std::vector<std::pair<std::string, std::string>>& pairs) {
   auto result = std::make_shared<Modification>();
-  for (const auto& [name, value] : options.overrides) {
+  for (const auto& [name, value] : pairs) {
     Argument argument;
     std::size_t from = 0;
     while (from <= name.size()) {
       const std::size_t dot = std::min(name.find('.', from), name.size());
       argument.name.parts.push_back(name.substr(from, dot - from));
       if (argument.name.parts.back().empty())
-        throw Error(fmt::format("--set {}={}: the name is not complete", name, value));
+        throw Error(fmt::format("{} {}={}: the name is not complete", option, name, value));
       from = dot + 1;
     }
     auto modification = std::make_shared<Modification>();
-    modification->value = parse_expression(value, "--set " + name);
+    modification->value = parse_expression(value, option + " " + name);
     argument.modification = modification;
     result->arguments.push_back(std::move(argument));
   }
@@ -55,9 +55,10 @@ const ClassDefinition& choose(Library& library, const std::vector<const ClassDef
 FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition& model,
                   const LoadOptions& options) {
   FlatModel flat(model.qualified_name());
-  const std::shared_ptr<Modification> overrides = make_overrides(options);
+  const std::shared_ptr<Modification> overrides = make_modification("--set", options.overrides);
+  const std::shared_ptr<Modification> inputs = make_modification("--input", options.inputs);
   Flattener flattener(library, flat);
-  flattener.run(model, overrides.get());
+  flattener.run(model, *overrides, *inputs);
   check_balance(flat, flattener.variable_places(), model.place.location());
   return flat;
 }

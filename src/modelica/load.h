@@ -14,6 +14,8 @@ struct LoadOptions {
   std::vector<std::filesystem::path> libraries{};
   // Outermost modifications: {"clutch.fn_max", "200"}. The value is a Modelica expression.
   std::vector<std::pair<std::string, std::string>> overrides{};
+  // Equations NAME = EXPRESSION for variables that the model leaves free. May read its variables.
+  std::vector<std::pair<std::string, std::string>> inputs{};
   bool use_modelica_path = true;
   std::filesystem::path bundled{};  // folder searched last; empty: none
 };

@@ -43,8 +43,8 @@ const Layer* Flattener::binding_layer(const Instance& leaf) const {
   for (const Layer& layer : leaf.layers) {
     if (layer.value == nullptr) continue;
     // --set of a variable means its start value.
-    if (overrides_.contains(layer.argument) && leaf.variability != Variability::kParameter &&
-        leaf.variability != Variability::kConstant)
+    if (overrides_.contains(layer.argument) && !inputs_.contains(layer.argument) &&
+        leaf.variability != Variability::kParameter && leaf.variability != Variability::kConstant)
       continue;
     return &layer;
   }
