@@ -223,9 +223,15 @@ StepOutcome Radau::step(double limit) {
 
 StepOutcome Radau::retake(double t) {
   const double h = t - t0_;
-  // Start from the polynomial of the step that is taken again.
+  // Start from the polynomial of the step that is taken again, unless that was so much shorter that
+  // it tells nothing.
+  constexpr double kFarthest = 10.0;
   const double ratio = h / h_;
   for (int i = 0; i < 3; ++i) {
+    if (ratio > kFarthest) {
+      for (std::size_t j = 0; j < n_; ++j) z_[i * n_ + j] = tableau().c[i] * h * dx0_[j];
+      continue;
+    }
     const Weights w = weights_at(tableau().c[i] * ratio);
     for (std::size_t j = 0; j < n_; ++j)
       z_[i * n_ + j] =

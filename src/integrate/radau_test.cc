@@ -324,6 +324,24 @@ TEST(Radau, NamesTheUnknownThatIsNotDetermined) {
   EXPECT_TRUE(outcome.index == 1 || outcome.index == 2) << outcome.index;
 }
 
+// A step cut to rounding says nothing about a long one: y' = -y^3, whose iteration would diverge
+// from a cubic extended a billion times.
+TEST(Radau, RetakesALongStepAfterATinyOne) {
+  HybridSystem system("cubic");
+  const Expr y = system.variable("y");
+  system.mode("on").equations = {der(y) == -y * y * y};
+  Compiled compiled(std::move(system));
+  Radau radau(compiled.dae(), compiled.data, with_tolerance(1e-8, 1));
+  const std::vector<double> x = {1.0};
+  const std::vector<double> dx = {-1.0};
+  radau.restart(0.0, x, dx, 0.01);
+  ASSERT_TRUE(radau.step(0.01).ok());
+  ASSERT_EQ(radau.time(), 0.01);
+  ASSERT_TRUE(radau.retake(1e-14).ok());
+  ASSERT_TRUE(radau.retake(0.005).ok());
+  EXPECT_NEAR(radau.x()[0], 1.0 / std::sqrt(1.01), 1e-9);
+}
+
 // y' = y^2 from y(0) = 1 blows up at t = 1.
 TEST(Radau, StopsBeforeABlowUp) {
   HybridSystem system("blow up");
