@@ -119,7 +119,10 @@ void GuardWatch::predict_time_events(double t, const double* x, const double* dx
     if (!mode_.is_time_guard[g]) continue;
     const double slope = values_[g] / kLate;
     const double zero = -samples_[g] / slope;
-    const bool passed = slope < 0.0 ? zero <= t : zero > t;
+    // The event iteration judges a relation that is zero but for rounding by what it was before.
+    const double reached =
+        mode_.mode->guards[g].is_relation ? t + states_[g].band() / std::abs(slope) : t;
+    const bool passed = slope < 0.0 ? zero <= reached : zero > reached;
     if (passed) firing_.guards.push_back(g);
     if (!passed && slope < 0.0) next_time_event_ = std::min(next_time_event_, zero);
   }
@@ -180,8 +183,10 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
     // The zero was computed as -a/b, so the guard's own value there is rounding, of either sign.
     const double rounding = 8.0 * kEpsilon * std::abs(next_time_event_);
     evaluate_at(next_time_event_ + rounding, integrator.x().data(), integrator.dx().data());
-    for (std::size_t g = 0; g < states_.size(); ++g)
-      if (mode_.is_time_guard[g] && values_[g] <= 0.0) firing_.guards.push_back(g);
+    for (std::size_t g = 0; g < states_.size(); ++g) {
+      const double tied = mode_.mode->guards[g].is_relation ? states_[g].band() : 0.0;
+      if (mode_.is_time_guard[g] && values_[g] <= tied) firing_.guards.push_back(g);
+    }
   }
   return firing_;
 }
