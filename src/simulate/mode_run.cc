@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/shared_forces.h"
 #include "expr/differentiate.h"
 #include "integrate/ida.h"
 #include "integrate/radau.h"
@@ -37,7 +38,8 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
       integrator_options_(integrator_options(*analysed_, options, tolerance)),
       method_(options.method),
       data_(analysed_->dae->make_data()),
-      graph_(&system.graph()) {
+      graph_(&system.graph()),
+      is_flat_(system.flat() != nullptr) {
   const Dae& dae = *analysed_->dae;
   const DaeDefinition& def = dae.definition();
   x_.resize(dae.unknown_count());
@@ -108,17 +110,23 @@ void ModeRun::compile_transitions(const HybridSystem& system) {
   }
 }
 
-ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states) {
-  const auto found = setups_.find(states);
-  if (found != setups_.end()) return found->second;
+ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states, bool shares_forces) {
+  std::map<std::vector<std::size_t>, Setup>& setups = shares_forces ? sharing_ : setups_;
+  const auto found = setups.find(states);
+  if (found != setups.end()) return found->second;
   Dae dae = *analysed_->dae;
+  if (shares_forces) {
+    DaeDefinition definition = dae.definition();
+    definition.redundant = true;
+    dae = Dae(std::move(definition));
+  }
   if (analysed_->reduced != nullptr) {
     std::vector<std::size_t> rows(analysed_->reduced->fixed_rows);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     for (const std::size_t k : states) rows.push_back(analysed_->reduced->fixed_rows + k);
     dae = dae.with_equations(std::move(rows));
   }
-  Setup& setup = setups_.emplace(states, Setup{dae, ConsistentSolver(dae), nullptr}).first->second;
+  Setup& setup = setups.emplace(states, Setup{dae, ConsistentSolver(dae), nullptr}).first->second;
   // IDA solves square systems only.
   setup.integrator = method_ == Method::kBdf && !setup.dae.definition().redundant
                          ? make_ida(setup.dae, data_, integrator_options_)
@@ -128,7 +136,8 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states) {
 
 IntegratorCounts ModeRun::counts() const {
   IntegratorCounts total = earlier_;
-  for (const auto& [states, setup] : setups_) total += setup.integrator->counts();
+  for (const auto* setups : {&setups_, &sharing_})
+    for (const auto& [states, setup] : *setups) total += setup.integrator->counts();
   return total;
 }
 
@@ -429,6 +438,7 @@ void ModeRun::hand_over(double t, SystemState& state) {
 
 void ModeRun::restart(double t) {
   entered_ = true;
+  shared_.clear();
   integrator().restart(t, x_, dx_, step_);
 }
 
@@ -438,12 +448,28 @@ StepOutcome ModeRun::step(double limit) {
   if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
+  if (outcome.status == StepStatus::kSingular && share_forces()) return integrator().step(limit);
   if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
   // Is it the constraints? Small changes of their numbers have not been looked at.
   const Integrator& at = integrator();
   const bool dependent =
       selector_->select(data_, at.time(), at.x().data(), at.dx().data(), states_).empty();
   return dependent ? StepOutcome{StepStatus::kRanksChanged, 0} : outcome;
+}
+
+// Where only the split of forces is open, goes on with steps of least norm, up to the next event.
+bool ModeRun::share_forces() {
+  if (!is_flat_ || !shared_.empty() || !integrated_by_structure() || start_ != nullptr)
+    return false;
+  const Integrator& old = integrator();
+  std::copy(old.x().begin(), old.x().end(), x_.begin());
+  std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
+  shared_ = shared_forces(active_->dae, data_, old.time(), x_.data(), dx_.data());
+  if (shared_.empty()) return false;
+  Setup& next = setup_for(states_, true);
+  next.integrator->restart(old.time(), x_, dx_, step_);
+  active_ = &next;
+  return true;
 }
 
 bool ModeRun::update_projector(double t, const double* x) {

@@ -70,6 +70,9 @@ class ModeRun {
   // One step of the integrator; before it, the choice of states or the projector is brought up to
   // date.
   StepOutcome step(double limit);
+  // Flat models, whose conditions may close several brakes on one shaft: unknowns among which the
+  // constraints in force since the last restart share their forces in no unique way.
+  const std::vector<std::size_t>& shared() const { return shared_; }
   // After kRanksChanged: which equation and unknowns are concerned.
   std::string describe_rank_change() const;
   // The work of another form of the mode that this one continues.
@@ -113,7 +116,8 @@ class ModeRun {
   ConsistentSolver& constraints() {
     return projection_ != nullptr ? *projection_ : active_->consistent;
   }
-  Setup& setup_for(const std::vector<std::size_t>& states);
+  Setup& setup_for(const std::vector<std::size_t>& states, bool shares_forces = false);
+  bool share_forces();
   bool reselect();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
@@ -142,7 +146,10 @@ class ModeRun {
   std::unique_ptr<StateSelector> selector_;     // reduced form
   std::unique_ptr<ProjectorUpdate> projector_;  // projected form
   std::vector<std::size_t> states_;
-  std::map<std::vector<std::size_t>, Setup> setups_;  // by choice of states
+  std::map<std::vector<std::size_t>, Setup> setups_;   // by choice of states
+  std::map<std::vector<std::size_t>, Setup> sharing_;  // the same, for least-squares steps
+  bool is_flat_ = false;
+  std::vector<std::size_t> shared_;
   Setup* active_ = nullptr;
   std::unique_ptr<GuardWatch> watch_;
   std::unique_ptr<ConstraintMonitor> monitor_;

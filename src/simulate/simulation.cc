@@ -267,10 +267,22 @@ bool Simulation::structure_holds() {
 StepOutcome Simulation::step() {
   if (run_->form_is_stale(system_, time_, state_)) renew_form();
   const double limit = std::min(stop_time_, run_->watch().next_time_event());
+  const bool shared = !run_->shared().empty();
   const StepOutcome outcome = run_->step(limit);
+  if (!shared && !run_->shared().empty()) warn_of_shared_forces();
   if (outcome.status == StepStatus::kRanksChanged && continue_by_numbers())
     return run_->step(limit);
   return outcome;
+}
+
+void Simulation::warn_of_shared_forces() {
+  std::vector<std::string> names;
+  for (const std::size_t j : run_->shared())
+    names.push_back(fmt::format("'{}'", run_->unknown_name(j)));
+  result_.warnings.push_back(fmt::format(
+      "the split between {} is not unique from t = {:.10g} on; the least change of them "
+      "is taken",
+      fmt::join(names, ", "), time_));
 }
 
 // The same formulation of the mode, made for the present point.

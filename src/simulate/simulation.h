@@ -61,6 +61,7 @@ class Simulation {
   bool structure_holds();
   bool continue_by_numbers();
   void renew_form();
+  void warn_of_shared_forces();
   ConsistentOutcome make_consistent(bool at_start);
   void report_changed_starts(const std::vector<double>& starts);
   void take_transition(const Firing& firing, bool hop_follows_event);
