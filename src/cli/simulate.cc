@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/processor_time.h"
 #include "cli/commands.h"
 #include "cli/destinations.h"
 #include "cli/interrupt.h"
@@ -62,7 +63,11 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
 }
 
 int run_simulate(SimulateArguments arguments) {
-  HybridSystem system = load_model(arguments.choice);
+  double translate_seconds = 0.0;
+  HybridSystem system = [&] {
+    const Stopwatch watch(translate_seconds);
+    return load_model(arguments.choice);
+  }();
   for (const std::string& tie : arguments.ties) make_disjoint(system, tie);
   SimulateOptions& options = arguments.options;
   options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
@@ -82,6 +87,7 @@ int run_simulate(SimulateArguments arguments) {
     options.stop_requested = interrupt.flag();
     options.progress = [&line](double time) { line.update(time); };
     result = simulate(system, options);
+    result.statistics.translate_seconds = translate_seconds;
   }
   std::vector<std::string> written;
   std::vector<std::string> failures;
