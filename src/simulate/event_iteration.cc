@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "expr/differentiate.h"
+#include "simulate/sorted_waves.h"
 
 namespace saltus {
 namespace {
@@ -32,13 +33,13 @@ void EventIteration::compile() {
     Expr size = 0.0;
     std::vector<Expr> leaves = leaves_of(r.value);
     std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
+    reads_unknowns_.push_back(!leaves.empty());
     const Expr value[] = {r.value};
     for (const JacobianEntry& entry : jacobian(value, leaves)) {
       const Expr& leaf = leaves[entry.column];
       size += abs(entry.value) * max(abs(leaf), system_.variables()[leaf.node()->index].nominal);
     }
-    is_timed_.push_back(leaves.empty() && is_continuous_.back());
-    if (is_timed_.back()) size = time_relation_size(r.value, system_.time());
+    if (leaves.empty() && is_continuous_.back()) size = time_relation_size(r.value, system_.time());
     sizes.push_back(size);
   }
   relation_values_ = Formulas(values, inputs);
@@ -70,8 +71,7 @@ void EventIteration::compile() {
   sort_levels(inputs);
 }
 
-// Items are relations and discrete equations; each reads slots that others set. Waves of items
-// whose inputs are set already; in a circle of discrete values the first breaks it.
+// Items are relations and discrete equations; each reads slots that others set.
 void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs) {
   const std::size_t relations = model_.relations.size();
   const std::size_t count = relations + model_.discrete_equations.size();
@@ -84,39 +84,17 @@ void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs) {
         k < relations ? model_.relations[k].value : model_.discrete_equations[k - relations].value;
     setter[slot.node()->slot().index()] = static_cast<std::ptrdiff_t>(k);
   }
-  std::vector<std::vector<std::size_t>> readers(count);
-  std::vector<std::size_t> waits_for(count, 0);
+  std::vector<std::vector<std::size_t>> reads(count);
   for (std::size_t k = 0; k < count; ++k)
     for (const Expr& leaf : leaves_of(value[k])) {
       if (!leaf.is_slot()) continue;
       const std::ptrdiff_t from = setter[leaf.node()->slot().index()];
-      if (from < 0 || static_cast<std::size_t>(from) == k) continue;
-      readers[static_cast<std::size_t>(from)].push_back(k);
-      ++waits_for[k];
+      if (from >= 0) reads[k].push_back(static_cast<std::size_t>(from));
     }
-  std::vector<bool> placed(count, false);
-  std::vector<std::size_t> wave;
-  for (std::size_t k = 0; k < count; ++k)
-    if (waits_for[k] == 0) wave.push_back(k);
-  for (std::size_t first_open = 0;;) {
-    if (wave.empty()) {
-      while (first_open < count && placed[first_open]) ++first_open;
-      if (first_open == count) break;
-      wave.push_back(first_open);
-    }
-    Level level;
+  for (std::vector<std::size_t>& items : sort_into_waves(reads)) {
     std::vector<Expr> formulas;
-    std::vector<std::size_t> next;
-    for (const std::size_t k : wave) placed[k] = true;
-    for (const std::size_t k : wave) {
-      level.items.push_back(k);
-      formulas.push_back(value[k]);
-      for (const std::size_t reader : readers[k])
-        if (!placed[reader] && --waits_for[reader] == 0) next.push_back(reader);
-    }
-    level.formulas = Formulas(formulas, inputs);
-    levels_.push_back(std::move(level));
-    wave = std::move(next);
+    for (const std::size_t k : items) formulas.push_back(value[k]);
+    levels_.push_back({std::move(items), Formulas(formulas, inputs)});
   }
 }
 
@@ -142,12 +120,15 @@ void EventIteration::begin(double t, const SystemState& left) {
   impulses_.clear();
   keeps_at_zero_ = false;
   present_mode_followed_ = 0;
+  hold_ = Hold::kNo;
 }
 
 bool EventIteration::relation_value(std::size_t r, double value) const {
   const bool strict = model_.relations[r].strict == Strict::kYes;
   const bool exact = strict ? value > 0.0 : value >= 0.0;
   if (!is_continuous_[r]) return exact;
+  if (hold_ != Hold::kNo && (at_zero_[r] == At::kFired || at_zero_[r] == At::kLeftBand))
+    return present(model_.relations[r].slot) != 0.0;
   if (!push_.empty() && push_[r] != 0.0) return push_[r] > 0.0;
   if (std::abs(value) > kBand * sizes_[r]) {
     const bool within = std::abs(value) <= widths_[r] + 2.0 * kBand * sizes_[r];
@@ -170,6 +151,10 @@ void EventIteration::take_values(double t, SystemState& out, bool relations) {
       }
       const double now = relation_value(k, value) ? 1.0 : 0.0;
       if (now == present(model_.relations[k].slot)) continue;
+      if (!reads_unknowns_[k]) {
+        put(model_.relations[k].slot, now);
+        continue;
+      }
       violated_.push_back(k);
       violation_[k] = std::abs(value) / std::max(sizes_[k], 1e-300);
       if (relations) put(model_.relations[k].slot, now);
@@ -192,23 +177,17 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
   trial.slots = slots_;
   push_.clear();
   bool ok = run != nullptr;
-  if (ok && is_initial_ && !model_.initial_equations.empty()) {
-    std::unique_ptr<InitialProblem>& problem = initial_problems_[mode];
-    if (problem == nullptr)
-      problem = std::make_unique<InitialProblem>(
-          system_, run->analysed(),
-          active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
-    ok = problem->solve(t, trial, fixed_).ok() && run->make_consistent(t, trial).ok();
-  } else if (ok && is_initial_) {
-    ok = run->make_start_consistent(t, trial, fixed_).ok();
-  } else if (ok) {
-    ok = run->make_consistent(t, trial).ok();
-    if (ok) {
-      const TransferOutcome transfer = run->transfer(t, base, set_, false, trial);
-      ok = transfer.status == TransferStatus::kDone;
-      impulses_ = transfer.impulses;
-      if (ok && !impulses_.empty()) push_relations(t, base, trial);
+  if (ok) {
+    ConsistentStatus status = find_point(t, base, *run, mode, trial);
+    if (status == ConsistentStatus::kNotFinite) {
+      std::unique_ptr<CausalGuess>& guess = guesses_[mode];
+      if (guess == nullptr) guess = std::make_unique<CausalGuess>(system_, modes_.mode(mode).mode);
+      trial = base;
+      trial.slots = slots_;
+      guess->improve(t, parameters_, trial);
+      status = find_point(t, base, *run, mode, trial);
     }
+    ok = status == ConsistentStatus::kSolved;
   }
   // A configuration that has no solution need not be the last one: it is judged by the values
   // before it.
@@ -216,6 +195,29 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
   out.slots = slots_;
   solved_ = ok;
   return ok;
+}
+
+// In: guesses with the slots; out: a point of the mode.
+ConsistentStatus EventIteration::find_point(double t, const SystemState& base, ModeRun& run,
+                                            std::size_t mode, SystemState& trial) {
+  if (is_initial_ && !model_.initial_equations.empty()) {
+    std::unique_ptr<InitialProblem>& problem = initial_problems_[mode];
+    if (problem == nullptr)
+      problem = std::make_unique<InitialProblem>(
+          system_, run.analysed(),
+          active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
+    const ConsistentOutcome outcome = problem->solve(t, trial, fixed_);
+    return outcome.ok() ? run.make_consistent(t, trial).status : outcome.status;
+  }
+  if (is_initial_) return run.make_start_consistent(t, trial, fixed_).status;
+  const ConsistentOutcome outcome = run.make_consistent(t, trial);
+  if (!outcome.ok()) return outcome.status;
+  const TransferOutcome transfer = run.transfer(t, base, set_, false, trial);
+  impulses_ = transfer.impulses;
+  if (transfer.status == TransferStatus::kDone && !impulses_.empty())
+    push_relations(t, base, trial);
+  return transfer.status == TransferStatus::kDone ? ConsistentStatus::kSolved
+                                                  : ConsistentStatus::kNotConverged;
 }
 
 bool EventIteration::inner(double t, const SystemState& base, SystemState& out, Settled& settled) {
@@ -285,7 +287,7 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         random ^= random >> 7;
         random ^= random << 17;
         chosen = random % relations;
-        if (!is_continuous_[chosen] || is_timed_[chosen]) continue;  // time does not turn back
+        if (!reads_unknowns_[chosen]) continue;  // time does not turn back
       } else if (strategy == 0) {
         chosen = *std::ranges::min_element(violated_);
       } else if (strategy == 1) {
@@ -355,7 +357,7 @@ bool EventIteration::update_pre() {
 }
 
 // Relations that were located at zero took the value beyond it. If the state now stays at zero or
-// turns back, they take the value zero has. Looks a little ahead on the tangent.
+// turns back, they take the value zero has.
 bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_t mode) {
   std::vector<std::size_t> open;
   evaluate(relation_values_, t, settled);
@@ -404,6 +406,8 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     impulses_.clear();
     bool changed = reinitialise(t, base, out);
     entered_ = changed || settled.mode != mode;
+    changed = changed || hold_ == Hold::kFirst;
+    if (hold_ == Hold::kFirst) hold_ = Hold::kNo;
     changed = update_pre() || changed;
     for (const Sample& s : model_.samples) {
       changed = changed || present(s.slot) != 0.0;
@@ -490,7 +494,36 @@ void EventIteration::put_initial_discrete(double t, const SystemState& at) {
 Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
                             const std::vector<std::size_t>& fired,
                             const std::vector<bool>& from_band) {
-  begin(t, state);
+  flip(t, state, mode, fired, from_band);
+  Settled settled;
+  settled.mode = mode;
+  const SystemState left = state;
+  iterate(t, left, state, settled);
+  if (settled.ok && (settled.termination != nullptr || !undone(left, state))) return settled;
+  // Where no discrete values agree, the crossing itself may lead there: a clutch that slides as
+  // soon as its torque is beyond the largest it can hold, and slides on while pre() says so. And
+  // where the crossing comes to nothing: a diode's s is its current in one state and its voltage in
+  // the other, so what was zero to rounding in the one unit need not be so in the other.
+  flip(t, left, mode, fired, from_band);
+  hold_ = settled.ok ? Hold::kAll : Hold::kFirst;
+  SystemState beyond = left;
+  Settled again;
+  again.mode = mode;
+  iterate(t, left, beyond, again);
+  const bool holds = again.ok && !undone(left, beyond) &&
+                     (!settled.ok || stays_beyond(t, left, beyond, again.mode));
+  if (holds) {
+    state = std::move(beyond);
+    return again;
+  }
+  slots_ = state.slots;
+  return settled;
+}
+
+void EventIteration::flip(double t, const SystemState& left, std::size_t mode,
+                          const std::vector<std::size_t>& fired,
+                          const std::vector<bool>& from_band) {
+  begin(t, left);
   const std::size_t relations = model_.relations.size();
   for (std::size_t i = 0; i < fired.size(); ++i) {
     const std::size_t source = modes_.mode(mode).sources[fired[i]];
@@ -501,7 +534,7 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
       continue;
     }
     const std::size_t k = source - relations;
-    evaluate(samples_, t, state);
+    evaluate(samples_, t, left);
     const double first = samples_.values[2 * k];
     const double interval = samples_.values[2 * k + 1];
     put(model_.samples[k].slot, 1.0);
@@ -509,11 +542,27 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
         first + (std::round((t - first) / interval) + 1.0) * interval);
   }
   entered_ = false;
-  Settled settled;
-  settled.mode = mode;
-  const SystemState base = state;
-  iterate(t, base, state, settled);
-  return settled;
+}
+
+// Whether relations crossed zero, but neither they nor any discrete value are changed.
+bool EventIteration::undone(const SystemState& left, const SystemState& settled) const {
+  const bool crossed = std::ranges::any_of(at_zero_, [](At at) { return at == At::kFired; });
+  const auto same = [&](const Expr& slot) { return left.value_of(slot) == settled.value_of(slot); };
+  return crossed &&
+         std::ranges::all_of(model_.relations, [&](const Relation& r) { return same(r.slot); }) &&
+         std::ranges::all_of(model_.discretes,
+                             [&](const DiscreteVariable& v) { return same(v.symbol); });
+}
+
+bool EventIteration::stays_beyond(double t, const SystemState& left, const SystemState& settled,
+                                  std::size_t mode) {
+  if (!evaluate_ahead(t, settled, mode, 1)) return false;
+  for (std::size_t r = 0; r < model_.relations.size(); ++r) {
+    const double now = settled.value_of(model_.relations[r].slot);
+    if (now == left.value_of(model_.relations[r].slot) || !is_continuous_[r]) continue;
+    if (!((now != 0.0 ? 1.0 : -1.0) * relation_values_.values[r] > 0.0)) return false;
+  }
+  return true;
 }
 
 std::ptrdiff_t EventIteration::failed_assertion(double t, const SystemState& state,

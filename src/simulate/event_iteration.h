@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/flat_modes.h"
+#include "simulate/causal_guess.h"
 #include "simulate/initial_problem.h"
 #include "simulate/mode_run.h"
 
@@ -110,8 +111,10 @@ class EventIteration {
   bool inner(double t, const SystemState& base, SystemState& out, Settled& settled);
   bool pivot(double t, const SystemState& base, SystemState& out, Settled& settled);
   bool solve(double t, const SystemState& base, SystemState& out, std::size_t& mode);
-  // Takes relations and discrete values from the continuous point. With `relations` false they are
-  // only compared; violated_ lists those that differ.
+  ConsistentStatus find_point(double t, const SystemState& base, ModeRun& run, std::size_t mode,
+                              SystemState& trial);
+  // Takes relations and discrete values from the continuous point. With `relations` false those
+  // that read unknowns are only compared; violated_ lists those that differ.
   void take_values(double t, SystemState& out, bool relations);
   bool relation_value(std::size_t relation, double value) const;
   double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
@@ -126,6 +129,11 @@ class EventIteration {
   void push_relations(double t, const SystemState& before, const SystemState& after);
   bool follow_present_mode(double t, const SystemState& base, const std::vector<double>& entry,
                            SystemState& out, Settled& settled);
+  void flip(double t, const SystemState& left, std::size_t mode,
+            const std::vector<std::size_t>& fired, const std::vector<bool>& from_band);
+  bool undone(const SystemState& left, const SystemState& settled) const;
+  bool stays_beyond(double t, const SystemState& left, const SystemState& settled,
+                    std::size_t mode);
   void put_initial_discrete(double t, const SystemState& at);
   // Relations and discrete variables that differ in the second half.
   std::string names_of_changes(const std::vector<std::vector<double>>& history) const;
@@ -140,9 +148,9 @@ class EventIteration {
   Formulas relation_values_, relation_sizes_;
   Formulas reinits_;  // conditions, then values
   Formulas terminations_, assertions_, initial_discrete_, samples_;
-  std::vector<double> widths_;       // by relation: of hysteresis, 0: none
-  std::vector<bool> is_continuous_;  // by relation: it may cross zero between events
-  std::vector<bool> is_timed_;       // by relation: it reads no unknown, only time
+  std::vector<double> widths_;        // by relation: of hysteresis, 0: none
+  std::vector<bool> is_continuous_;   // by relation: it may cross zero between events
+  std::vector<bool> reads_unknowns_;  // by relation: others follow from time and discrete values
 
   // Of the event at hand.
   std::vector<double> slots_;
@@ -160,9 +168,14 @@ class EventIteration {
   bool keeps_at_zero_ = false;
   int present_mode_followed_ = 0;
   bool entered_ = false;  // a mode, or values set by reinit, in the round before
+  // Whether relations that crossed zero keep the value beyond it: never, up to the first update of
+  // pre(), or throughout.
+  enum class Hold { kNo, kFirst, kAll };
+  Hold hold_ = Hold::kNo;
   bool solved_ = true;
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode
+  std::map<std::size_t, std::unique_ptr<CausalGuess>> guesses_;              // by mode
 };
 
 }  // namespace saltus

@@ -1,0 +1,139 @@
+// Event iterations that ordinary models lead to: each of these once ended a run, or went wrong.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/build.h"
+#include "simulate/simulate.h"
+
+namespace saltus {
+namespace {
+
+// eta is 0 as a guess, and 1 / eta occurs; it is 0.5 as soon as its own equation is looked at.
+TEST(FlatEvents, ExplicitUnknownsAreEvaluatedWhereGuessesAreNotFinite) {
+  FlatModel model("efficiency");
+  HybridSystem& s = model.system;
+  const Expr loss = s.variable("loss");
+  const Expr eta = s.variable("eta");
+  const Expr table = s.variable("table");
+  const Expr x = s.variable("x", {.start = 1.0, .fixed = true});
+  model.equations = {Equation(loss == (1.0 - 1.0 / eta) * x), Equation(eta == table * table),
+                     Equation(table == sqrt(0.5) + 0.0 * x), Equation(der(x) == loss)};
+  const SimulateResult result = simulate(build(model), {.stop_time = 1.0, .tolerance = 1e-8});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_NEAR(result.final.at("x"), std::exp(-1.0), 1e-7);
+}
+
+// floor((time - 55) / 50) at t = 5, where the bound of the next whole number is 5 but for rounding.
+TEST(FlatEvents, BoundsInTimeThatAreEqualButForRoundingDoNotAlternate) {
+  FlatModel model("pulse");
+  HybridSystem& s = model.system;
+  const Expr x = s.variable("x", {.fixed = true});
+  const Expr k = model.discrete("k", {.type = DiscreteType::kInteger, .start = -2.0});
+  const Expr value = (s.time() - 55.0) / 50.0;
+  const Expr above = model.relation(value - model.pre(k), Strict::kNo, "above");
+  const Expr below = model.relation(model.pre(k) + 1.0 - value, Strict::kYes, "below");
+  model.discrete_equations.push_back(
+      {k, select(below, select(above, model.pre(k), model.pre(k) - 1.0), model.pre(k) + 1.0), {}});
+  model.equations = {Equation(der(x) == k)};
+  const SimulateResult result = simulate(build(model), {.stop_time = 60.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_NEAR(result.final.at("x"), -2.0 * 5.0 - 50.0, 1e-9);
+  EXPECT_EQ(result.events.size(), 2u);
+}
+
+// A diode with s = i while it conducts and s = v while it does not, in series with an inductance:
+// what is zero to rounding as a current is 1e5 times as much as a voltage.
+TEST(FlatEvents, DiodeBlocksWhereCurrentAndVoltageHaveDifferentSizes) {
+  FlatModel model("diode");
+  HybridSystem& s = model.system;
+  const Expr i = s.variable("i", {.fixed = true});
+  const Expr v = s.variable("v");
+  const Expr u = s.variable("s");
+  const Expr off = model.discrete("off");
+  model.discrete_equations.push_back({off, model.relation(-u, Strict::kYes, "s < 0"), {}});
+  model.equations = {Equation(1e-3 * der(i) == 100.0 * sin(100.0 * s.time()) - v - 0.1 * i),
+                     Equation(v == u * select(off, 1.0, 1e-5)),
+                     Equation(i == u * select(off, 1e-6, 1.0))};
+  const SimulateResult result = simulate(build(model), {.stop_time = 0.3, .tolerance = 1e-7});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  // It blocks and conducts in turn, never the same twice.
+  std::vector<double> states;
+  for (const Event& event : result.events)
+    if (event.discrete.count("off") == 1) states.push_back(event.discrete.at("off").second);
+  ASSERT_GE(states.size(), 8u);
+  for (std::size_t k = 1; k < states.size(); ++k) EXPECT_NE(states[k], states[k - 1]) << k;
+  const std::size_t column = result.trajectory.find("i");
+  for (std::size_t k = 0; k < result.trajectory.size(); ++k)
+    EXPECT_GE(result.trajectory.value(k, column), -2e-4) << result.trajectory.time[k];
+}
+
+// A one-way clutch whose acceleration counts from tau0 but which begins to slide beyond tau0_max:
+// with the load of inertia 3 no discrete values agree with each other unless pre() says that it has
+// begun. Torque t on it: it slides from t = tau0_max on, with 3 w' = t - tau0.
+TEST(FlatEvents, CrossingLeadsOnWhereNoDiscreteValuesAgree) {
+  FlatModel model("one-way clutch");
+  HybridSystem& s = model.system;
+  constexpr double kTau0 = 1.0;
+  constexpr double kTau0Max = 1.5;
+  const Expr w = s.variable("w", {.fixed = true});
+  const Expr a = s.variable("a");
+  const Expr sa = s.variable("sa");
+  const Expr tau = s.variable("tau");
+  const Expr start = model.discrete("start");
+  const Expr stuck = model.discrete("stuck", {.start = 1.0});
+  const Expr locked = model.discrete("locked", {.start = 1.0});
+  const Expr beyond = model.relation(sa - kTau0Max, Strict::kYes, "sa > tau0_max");
+  const Expr still = model.relation(sa - kTau0, Strict::kYes, "sa > tau0");
+  model.discrete_equations.push_back(
+      {start, model.pre(stuck) && (beyond || (model.pre(start) && still)), {}});
+  model.discrete_equations.push_back({locked, model.pre(stuck) && !start, {}});
+  model.discrete_equations.push_back(
+      {stuck, locked || !model.relation(w, Strict::kYes, "w > 0"), {}});
+  model.equations = {Equation(der(w) == a), Equation(3.0 * a == s.time() - tau),
+                     Equation(a == select(locked, 0.0, sa - kTau0)),
+                     Equation(tau == select(locked, sa, kTau0))};
+  const SimulateResult result = simulate(build(model), {.stop_time = 2.5, .tolerance = 1e-8});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const double begin = kTau0Max;
+  const double exact = ((2.5 * 2.5 - begin * begin) / 2.0 - kTau0 * (2.5 - begin)) / 3.0;
+  EXPECT_NEAR(result.final.at("w"), exact, 1e-6);
+  EXPECT_EQ(result.final.at("stuck"), 0.0);
+}
+
+// Two brakes on one shaft hold it both from t = 1 on: how they share the torque is open, that the
+// shaft stands is not.
+TEST(FlatEvents, BrakesThatHoldOneShaftShareTheTorque) {
+  FlatModel model("two brakes");
+  HybridSystem& s = model.system;
+  const Expr phi = s.variable("phi", {.fixed = true});
+  const Expr w = s.variable("w", {.fixed = true});
+  const Expr a = s.variable("a");
+  const Expr late = model.relation(s.time() - 1.0, Strict::kNo, "time >= 1");
+  model.equations = {Equation(der(phi) == w), Equation(a == der(w))};
+  Expr sum = 0.0;
+  for (const char* name : {"1", "2"}) {
+    const Expr sa = s.variable(std::string("sa") + name);
+    const Expr tau = s.variable(std::string("tau") + name);
+    const Expr locked = model.discrete(std::string("locked") + name);
+    model.discrete_equations.push_back({locked, late, {}});
+    model.equations.emplace_back(Equation(a == select(locked, 0.0, sa)));
+    model.equations.emplace_back(Equation(tau == select(locked, sa, 0.0)));
+    sum += tau;
+  }
+  model.equations.emplace_back(Equation(2.0 * a == 1.0 - 2.0 * s.time() - sum));
+  const SimulateResult result = simulate(build(model), {.stop_time = 2.0, .tolerance = 1e-8});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  // w = (t - t^2) / 2 up to t = 1, where it is at rest again.
+  EXPECT_NEAR(result.final.at("w"), 0.0, 1e-7);
+  EXPECT_NEAR(result.final.at("phi"), 1.0 / 12.0, 1e-7);
+  EXPECT_NEAR(result.final.at("tau1") + result.final.at("tau2"), 1.0 - 2.0 * 2.0, 1e-6);
+  EXPECT_TRUE(std::ranges::any_of(result.warnings, [](const std::string& warning) {
+    return warning.find("split") != std::string::npos;
+  }));
+}
+
+}  // namespace
+}  // namespace saltus
