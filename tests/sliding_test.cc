@@ -319,6 +319,34 @@ TEST(Hysteresis, IsFlaggedAsNumericalChatteringOnShortIntervals) {
   EXPECT_NE(result.warnings[0].find("numerical chattering"), std::string::npos);
 }
 
+// x_i' = -2 sign(x_i), i = 1, 2, 3: there is no mixture for three surfaces, and the run says so;
+// hysteresis goes on.
+TEST(Chattering, ThirdSurfaceEndsTheRunWithAdvice) {
+  HybridSystem system("three");
+  std::vector<Expr> x;
+  for (int i = 0; i < 3; ++i)
+    x.push_back(system.variable("x" + std::to_string(i), {.start = 1.0 / (1 << i)}));
+  const auto name = [](int bits) { return "m" + std::to_string(bits); };
+  for (int bits = 7; bits >= 0; --bits) {
+    Mode& mode = system.mode(name(bits));
+    for (int i = 0; i < 3; ++i) {
+      const double sign = (bits >> i & 1) != 0 ? 1.0 : -1.0;
+      mode.equations.emplace_back(der(x[i]) == -2.0 * sign);
+      mode.guards.push_back({.name = "s" + std::to_string(i),
+                             .value = sign > 0.0 ? x[i] : -x[i],
+                             .to = name(bits ^ (1 << i))});
+    }
+  }
+  const SimulateResult stopped = simulate(system, {.stop_time = 2.0});
+  EXPECT_EQ(stopped.reason, StopReason::kChattering) << stopped.message;
+  EXPECT_NEAR(stopped.time, 0.5, 1e-6);
+  EXPECT_NE(stopped.message.find("hysteresis"), std::string::npos) << stopped.message;
+  const SimulateResult result = simulate(
+      system, {.stop_time = 0.6, .chattering = ChatteringAnswer::kHysteresis, .hysteresis = 0.01});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  for (int i = 0; i < 3; ++i) EXPECT_LE(std::abs(result.final.at("x" + std::to_string(i))), 0.0101);
+}
+
 TEST(Chattering, EndsTheRunIfAskedTo) {
   SimulateOptions options = tight(20.0);
   options.chattering = ChatteringAnswer::kStop;

@@ -100,6 +100,19 @@ TEST(Zeno, BallComesToRestWithBdfAtEveryTolerance) {
   }
 }
 
+// Without restitution the first impact is the last: t0 = sqrt(2 h / g). From there the ball falls
+// through the rounding of its height, 1e-16 m, in 5e-9 s.
+TEST(Zeno, ImpactWithoutRestitutionIsTheLast) {
+  const Ball ball = plain_ball(0.0);
+  const SimulateResult result = simulate(ball.system, {.stop_time = 2.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const Event* zeno = find_zeno(result);
+  ASSERT_NE(zeno, nullptr);
+  EXPECT_NEAR(zeno->time, std::sqrt(2.0 / kGravity), 1e-8);
+  EXPECT_EQ(result.final.at("h"), 0.0);
+  EXPECT_GE(lowest(result, "h"), -1e-10);
+}
+
 TEST(Zeno, DeclaredLimitModeIsTaken) {
   Ball ball = plain_ball(0.7);
   const_cast<Mode&>(ball.system.modes()[0]).guards[0].limit = "resting";

@@ -149,6 +149,29 @@ end Push;)",
   EXPECT_GE(lowest(result, "h"), -1e-10);
 }
 
+// A table that swings, given by equations without der(): the ball ends up going with it.
+TEST(ZenoText, BallRestsOnATableThatSwings) {
+  const SimulateResult result = run(R"(
+model Swing
+  parameter Real e = 0.5; Real h(start = 1, fixed = true); Real v(start = 0, fixed = true);
+  Real s; Real w;
+equation
+  s = 0.02*sin(2*time); w = 0.04*cos(2*time);
+  der(h) = v; der(v) = -9.81;
+  when h <= s then reinit(v, w - e*(pre(v) - w)); end when;
+end Swing;)",
+                                    {.stop_time = 4.0, .tolerance = 1e-8});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(zenos(result).size(), 1U);
+  // Falls 1 m: 0.45 s; t* is near that of a table at rest.
+  EXPECT_NEAR(zenos(result)[0].time, rest_time(1.0, 0.5), 0.02);
+  EXPECT_NEAR(result.final.at("h"), 0.02 * std::sin(8.0), 1e-9);
+  EXPECT_NEAR(result.final.at("v"), 0.04 * std::cos(8.0), 1e-8);
+  const std::vector<double> h = result.trajectory.column("h");
+  const std::vector<double> s = result.trajectory.column("s");
+  for (std::size_t i = 0; i < h.size(); ++i) EXPECT_GE(h[i] - s[i], -2e-10);
+}
+
 // Kicked with 4 m/s the second series begins with a flight of 2 x 4 / g.
 TEST(ZenoText, BallThatIsKickedBouncesAgain) {
   const SimulateResult result =

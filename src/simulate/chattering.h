@@ -23,6 +23,8 @@ class Simulation;
 // by the end of the run. Internal to Simulation.
 class Chattering {
  public:
+  friend class FlatContacts;
+
   explicit Chattering(Simulation& run) : run_(run) {}
 
   // Looks at a firing before its transition is taken. True if it was answered here: the run is in

@@ -36,26 +36,22 @@ bool advance(ModeRun& run, double t, double dt, SystemState& state) {
 
 }  // namespace
 
-// What moves continuously and is integrated has a rate that is known at every point.
+// What moves continuously has a rate at every point.
 bool FlatContacts::may_be_held(std::size_t relation) {
   const auto [place, is_new] = formulas_.try_emplace(relation);
   if (!is_new) return place->second.has_value();
   const Expr& value = run_.system_.flat()->reduced.relations[relation].value;
-  const AnalysedMode& mode = run_.run_->analysed();
   Expr size = 0.0;
   bool moves = false;
   for (const Expr& leaf : leaves_of(value)) {
     if (!leaf.is_variable()) continue;
+    if (leaf.node()->order > 0) return false;
     const VariableId id = leaf.node()->variable();
-    const auto found = std::lower_bound(mode.unknowns.begin(), mode.unknowns.end(), id);
-    if (leaf.node()->order > 0 || found == mode.unknowns.end() || *found != id ||
-        !mode.differential[static_cast<std::size_t>(found - mode.unknowns.begin())])
-      return false;
     size += abs(partial(value, leaf)) * max(abs(leaf), run_.system_.variable(id).nominal);
     moves = true;
   }
   if (!moves) return false;
-  const std::vector<Expr> expressions = {value, der(value), size};
+  const std::vector<Expr> expressions = {value, size};
   Formulas formulas;
   formulas.tape = Tape(expressions, state_inputs(run_.system_));
   formulas.registers = formulas.tape.make_workspace();
@@ -63,17 +59,31 @@ bool FlatContacts::may_be_held(std::size_t relation) {
   return true;
 }
 
-FlatContacts::Motion FlatContacts::motion_of(std::size_t relation, double t,
-                                             const SystemState& state) {
+// Value and size alone.
+FlatContacts::Motion FlatContacts::place_of(std::size_t relation, double t,
+                                            const SystemState& state) {
   Formulas& formulas = *formulas_.at(relation);
   const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
                             run_.run_->data().parameters.data(), state.slots.data()};
-  double out[3];
+  double out[2];
   formulas.tape.evaluate(inputs, formulas.registers, out);
-  return {out[0], out[1], out[2]};
+  return {out[0], 0.0, out[1]};
 }
 
-void FlatContacts::note_event(const std::vector<std::size_t>& fired,
+FlatContacts::Motion FlatContacts::motion_of(std::size_t relation, std::size_t flat_mode, double t,
+                                             const SystemState& state) {
+  Motion motion = place_of(relation, t, state);
+  const double now = run_.time_;
+  run_.time_ = t;  // where rates are taken
+  const std::optional<double> rate =
+      run_.chattering_.rate_of({run_.flat_mode(flat_mode), state.slots},
+                               run_.system_.flat()->reduced.relations[relation].value, state);
+  run_.time_ = now;
+  motion.rate = rate.value_or(std::numeric_limits<double>::quiet_NaN());
+  return motion;
+}
+
+void FlatContacts::note_event(std::size_t flat_mode, const std::vector<std::size_t>& fired,
                               const std::vector<std::size_t>& taken, const SystemState& left,
                               const SystemState& right) {
   if (taken.empty()) return;
@@ -91,7 +101,7 @@ void FlatContacts::note_event(const std::vector<std::size_t>& fired,
       reset.jumps.push_back(right.values[i] - left.values[i]);
       jumps = jumps || reset.jumps.back() != 0.0;
     }
-    reset.rate_before = reset.sign * motion_of(r, run_.time_, left).rate;
+    reset.rate_before = reset.sign * motion_of(r, flat_mode, run_.time_, left).rate;
     if (!jumps || !(reset.rate_before < 0.0)) continue;
     resets_[r] = std::move(reset);
     now_.push_back(r);
@@ -109,7 +119,7 @@ bool FlatContacts::changes_meanwhile(const Reset& reset, double t, const SystemS
     const std::size_t r = flat.sources[g];
     const Expr& value = model.relations[r].value;
     if (value.same_as(held) || value.same_as(-held) || !may_be_held(r)) continue;
-    const Motion motion = motion_of(r, t, state);
+    const Motion motion = place_of(r, t, state);
     const double side = state.value_of(model.relations[r].slot) != 0.0 ? 1.0 : -1.0;
     if (side * motion.value < -kBand * motion.size) return true;
   }
@@ -121,7 +131,7 @@ bool FlatContacts::changes_meanwhile(const Reset& reset, double t, const SystemS
 // which the rate is reset, and `later` the state there.
 bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
   const double t = run_.time_;
-  const Motion now = motion_of(reset.relation, t, run_.state_);
+  const Motion now = motion_of(reset.relation, run_.flat_mode_, t, run_.state_);
   const double band = kBand * now.size;
   if (std::abs(now.value) > 2.0 * band) return false;
   const double rate = reset.sign * now.rate;
@@ -130,7 +140,8 @@ bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
   SystemState probe = run_.state_;
   if (!advance(*run_.run_, t, ahead, probe)) return false;
   const double acceleration =
-      (reset.sign * motion_of(reset.relation, t + ahead, probe).rate - rate) / ahead;
+      (reset.sign * motion_of(reset.relation, run_.flat_mode_, t + ahead, probe).rate - rate) /
+      ahead;
   const double noise = 8.0 * kEpsilon * std::abs(reset.rate_before) / ahead;
   if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
     return false;
@@ -318,7 +329,7 @@ const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
 
 bool FlatContacts::enter_after_event(std::size_t flat_mode) {
   std::erase_if(held_, [&](const Reset& c) {
-    const Motion motion = motion_of(c.relation, run_.time_, run_.state_);
+    const Motion motion = motion_of(c.relation, flat_mode, run_.time_, run_.state_);
     return c.sign * motion.rate > kMoves * motion.size;
   });
   return enter(flat_mode);

@@ -23,9 +23,11 @@ class FlatContacts {
  public:
   explicit FlatContacts(Simulation& run) : run_(run) {}
 
-  // An event has been settled. `taken`: reinits it carried out; `fired`: relations that fired.
-  void note_event(const std::vector<std::size_t>& fired, const std::vector<std::size_t>& taken,
-                  const SystemState& left, const SystemState& right);
+  // An event in a flat mode has been settled. `taken`: reinits it carried out; `fired`: relations
+  // that fired.
+  void note_event(std::size_t flat_mode, const std::vector<std::size_t>& fired,
+                  const std::vector<std::size_t>& taken, const SystemState& left,
+                  const SystemState& right);
 
   // All events of this instant are settled: begins to hold what has come to rest.
   void follow();
@@ -53,7 +55,7 @@ class FlatContacts {
     double rate_before = 0.0;   // of sign * value
     double rest = 0.0;          // time at which the bounces accumulate; 0: not known
   };
-  struct Formulas {  // of a relation: value, rate, size
+  struct Formulas {  // of a relation: value, size
     Tape tape;
     Tape::Workspace registers;
   };
@@ -70,7 +72,8 @@ class FlatContacts {
   };
 
   bool may_be_held(std::size_t relation);
-  Motion motion_of(std::size_t relation, double t, const SystemState& state);
+  Motion place_of(std::size_t relation, double t, const SystemState& state);
+  Motion motion_of(std::size_t relation, std::size_t flat_mode, double t, const SystemState& state);
   bool comes_to_rest(Reset& reset, SystemState& later);
   bool carry_on(const Reset& reset, double flight, const SystemState& landing, SystemState& later);
   bool changes_meanwhile(const Reset& reset, double t, const SystemState& state);

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "simulate/event_log.h"
@@ -10,6 +11,12 @@
 // The part of Simulation that carries a run over the accumulation point of infinitely many events.
 
 namespace saltus {
+namespace {
+
+// Relative: a reset by less changes nothing.
+constexpr double kNoChange = 1e-12;
+
+}  // namespace
 
 // If the events of late accumulate, goes on at the accumulation point in the limit mode.
 void Simulation::follow_accumulation() {
@@ -20,22 +27,46 @@ void Simulation::follow_accumulation() {
   const std::optional<Accumulation> limit = zeno_.predict(system_.variables(), moving);
   // What happens before the accumulation point is followed event by event.
   if (!limit || limit->time >= std::min(stop_time_, run_->watch().next_time_event())) return;
-  zeno_.clear();
+  go_to_limit(*limit);
+}
 
+// A reset that leaves nothing to reset (an impact without restitution): its guard, left the wrong
+// way, would fire for ever. True if it has been answered.
+bool Simulation::rest_at_once(const Firing& firing) {
+  if (!firing.at_step_start || firing.guards.size() != 1) return false;
+  const std::size_t chosen = firing.guards.front();
+  const Guard& guard = run_->mode().guards[chosen];
+  if (guard.set.empty() || guard.to != run_->mode().name) return false;
+  const auto limit = zeno_.at_once({run_->analysed().id, chosen}, time_);
+  if (!limit) return false;
+  run_->transition_values(chosen, time_, state_, assigned_);
+  for (std::size_t i = 0; i < guard.set.size(); ++i) {
+    const double now = state_.value_of(guard.set[i].variable);
+    if (!guard.set[i].variable.is_variable() ||
+        std::abs(assigned_[i] - now) > kNoChange * (1.0 + std::abs(now)))
+      return false;
+  }
+  go_to_limit(*limit);
+  return true;
+}
+
+void Simulation::go_to_limit(const Accumulation& limit) {
+  zeno_.clear();
   left_ = state_;
-  time_ = last_event_ = limit->time;
+  time_ = last_event_ = limit.time;
   hops_ = 0;
-  state_.values = limit->values;
+  state_.values = limit.values;
+  state_.values.resize(system_.variables().size(), 0.0);
   std::vector<std::string> guards;
-  for (const EventKey& key : limit->cycle)
+  for (const EventKey& key : limit.cycle)
     guards.push_back(system_.modes()[key.mode.index()].guards[key.guard].name);
   Event event =
       begin_event(time_, run_->mode(),
                   fmt::format("{}: events accumulate, each cycle {:.6g} of the one before",
-                              fmt::join(guards, ", "), limit->ratio));
+                              fmt::join(guards, ", "), limit.ratio));
   recorder_->store(time_, run_->analysed().id, state_);
   ModeId next;
-  if (!find_limit_mode(*limit, next)) {
+  if (!find_limit_mode(limit, next)) {
     stop(
         StopReason::kEventStorm,
         fmt::format("events accumulate {} (Zeno) and there is no mode to go on in: give guard '{}' "

@@ -360,6 +360,7 @@ void Simulation::settle(const Firing& first) {
     settle_flat(first);
     return;
   }
+  if (rest_at_once(first)) return;
   sequence_.clear();
   const Firing* firing = &first;
   // A guard that was zero and left the wrong way: the mode lasted for no time.

@@ -80,6 +80,8 @@ class Simulation {
   void list_derived_values();
 
   void follow_accumulation();
+  bool rest_at_once(const Firing& firing);
+  void go_to_limit(const Accumulation& limit);
   bool stay_within_first_integrals(bool at_start);
   // Flat models: what an event did with the tangents, as far as it can be repeated.
   void differentiate_flat_event();

@@ -101,6 +101,7 @@ void Simulation::settle_flat(const Firing& first) {
 // One event iteration: the right limit is stored, and one event is logged.
 bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   const ModeRun& from = *run_;
+  const std::size_t former = flat_mode_;
   left_ = state_;
   Event event = begin_event(time_, from.mode(), firing);
   event.causes.clear();
@@ -136,7 +137,9 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
     return false;
   }
   replay_.reset();
-  contacts_.note_event(relations, events_->reinits_taken(), left_, state_);
+  contacts_.note_event(former, relations, events_->reinits_taken(), left_, state_);
+  left_.values.resize(state_.values.size(), 0.0);
+  left_.slopes.resize(state_.values.size(), 0.0);
   recorder_->store(time_, run_->analysed().id, state_);
   event.to = run_->mode().name;
   event.iterations = settled.iterations;

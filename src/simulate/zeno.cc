@@ -139,6 +139,15 @@ void ZenoWatch::record(double time, EventKey key, double condition,
   changes_.push_back(std::move(change));
 }
 
+std::optional<Accumulation> ZenoWatch::at_once(EventKey key, double time) const {
+  if (events_.empty() || !(events_.back().key == key) ||
+      time - events_.back().time > 8.0 * kEpsilon * std::abs(time))
+    return {};
+  const Change& last = changes_.back();
+  if (std::all_of(last.jump.begin(), last.jump.end(), [](double d) { return d == 0.0; })) return {};
+  return Accumulation{time, 0.0, {key}, last.after, {last.jump}};
+}
+
 std::optional<Accumulation> ZenoWatch::predict(const std::vector<Variable>& variables,
                                                const std::vector<bool>& moving) const {
   for (std::size_t period = 1; period <= kLongestCycle; ++period) {

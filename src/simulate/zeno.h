@@ -43,6 +43,10 @@ class ZenoWatch {
               const std::vector<double>& after);
   void clear();
 
+  // The accumulation of a guard that fires again without any time between, if its last event was
+  // the newest and changed something: a reset that leaves nothing to reset.
+  std::optional<Accumulation> at_once(EventKey key, double time) const;
+
   // The end of the present sequence, if it has one near enough: extrapolated geometrically in time
   // and in the variables marked in `moving`; the others keep their last values.
   std::optional<Accumulation> predict(const std::vector<Variable>& variables,
