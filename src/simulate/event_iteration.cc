@@ -504,6 +504,7 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
   // soon as its torque is beyond the largest it can hold, and slides on while pre() says so. And
   // where the crossing comes to nothing: a diode's s is its current in one state and its voltage in
   // the other, so what was zero to rounding in the one unit need not be so in the other.
+  const std::vector<std::size_t> taken = taken_;
   flip(t, left, mode, fired, from_band);
   hold_ = settled.ok ? Hold::kAll : Hold::kFirst;
   SystemState beyond = left;
@@ -517,6 +518,7 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
     return again;
   }
   slots_ = state.slots;
+  taken_ = taken;
   return settled;
 }
 
