@@ -244,6 +244,14 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
   if (formulation == Formulation::kReduced || !objection.empty() ||
       reduced.mechanics.constraints.empty())
     return nullptr;
+  if (formulation == Formulation::kOverdetermined &&
+      reduced.unknowns.size() > kLargestLeastSquares) {
+    objection = fmt::format(
+        "its least-squares iteration is dense and meant for at most {} unknowns, the mode has {}; "
+        "the minimal extension satisfies the same constraints",
+        kLargestLeastSquares, reduced.unknowns.size());
+    return nullptr;
+  }
   auto analysed = std::make_unique<AnalysedMode>();
   analysed->id = reduced.id;
   analysed->mode = reduced.mode;

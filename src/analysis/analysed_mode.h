@@ -91,6 +91,8 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
                                                        double t, const SystemState& near);
 // Above this number of unknowns only structure is asked.
 constexpr std::size_t kLargestByNumbers = 60;
+// Above this number of unknowns a mode has no overdetermined form.
+constexpr std::size_t kLargestLeastSquares = 120;
 
 // d and a at a consistent point from the numerical rank of F_x'; `strangeness_free` is false if
 // the constraints that remain do not determine the algebraic part (higher index, or singular).
