@@ -1,19 +1,14 @@
 #include "simulate/event_iteration.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include "expr/differentiate.h"
-#include "simulate/sorted_waves.h"
 
 namespace saltus {
 namespace {
 
 constexpr double kBand = GuardWatch::kBand;
-constexpr int kMostRounds = 200;
 
 }  // namespace
 
@@ -22,80 +17,6 @@ EventIteration::EventIteration(const HybridSystem& system, Visit visit)
   for (const Parameter& p : system.parameters()) parameters_.push_back(p.value);
   for (const Variable& v : system.variables()) fixed_.push_back(v.fixed);
   compile();
-}
-
-void EventIteration::compile() {
-  const auto inputs = state_inputs(system_);
-  std::vector<Expr> values, sizes;
-  for (const Relation& r : model_.relations) {
-    values.push_back(r.value);
-    is_continuous_.push_back(!is_constant_in_mode(r.value));
-    Expr size = 0.0;
-    std::vector<Expr> leaves = leaves_of(r.value);
-    std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
-    reads_unknowns_.push_back(!leaves.empty());
-    const Expr value[] = {r.value};
-    for (const JacobianEntry& entry : jacobian(value, leaves)) {
-      const Expr& leaf = leaves[entry.column];
-      size += abs(entry.value) * max(abs(leaf), system_.variables()[leaf.node()->index].nominal);
-    }
-    if (leaves.empty() && is_continuous_.back()) size = time_relation_size(r.value, system_.time());
-    sizes.push_back(size);
-  }
-  relation_values_ = Formulas(values, inputs);
-  relation_sizes_ = Formulas(sizes, inputs);
-  sizes_.assign(sizes.size(), 0.0);
-  widths_.assign(sizes.size(), 0.0);
-  at_zero_.assign(sizes.size(), At::kAway);
-  violation_.assign(sizes.size(), 0.0);
-
-  std::vector<Expr> list;
-  for (const Reinit& r : model_.reinits) list.push_back(r.condition);
-  for (const Reinit& r : model_.reinits) list.push_back(r.value);
-  reinits_ = Formulas(list, inputs);
-  list.clear();
-  for (const Termination& e : model_.terminations) list.push_back(e.condition);
-  terminations_ = Formulas(list, inputs);
-  list.clear();
-  for (const Assertion& e : model_.assertions) list.push_back(e.condition);
-  assertions_ = Formulas(list, inputs);
-  list.clear();
-  for (const DiscreteEquation& e : model_.initial_discrete) list.push_back(e.value);
-  initial_discrete_ = Formulas(list, inputs);
-  list.clear();
-  for (const Sample& s : model_.samples) {
-    list.push_back(s.start);
-    list.push_back(s.interval);
-  }
-  samples_ = Formulas(list, inputs);
-  sort_levels(inputs);
-}
-
-// Items are relations and discrete equations; each reads slots that others set.
-void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs) {
-  const std::size_t relations = model_.relations.size();
-  const std::size_t count = relations + model_.discrete_equations.size();
-  std::vector<Expr> value(count);
-  std::vector<std::ptrdiff_t> setter(system_.graph().slot_count(), -1);
-  for (std::size_t k = 0; k < count; ++k) {
-    const Expr slot =
-        k < relations ? model_.relations[k].slot : model_.discrete_equations[k - relations].target;
-    value[k] =
-        k < relations ? model_.relations[k].value : model_.discrete_equations[k - relations].value;
-    setter[slot.node()->slot().index()] = static_cast<std::ptrdiff_t>(k);
-  }
-  std::vector<std::vector<std::size_t>> reads(count);
-  for (std::size_t k = 0; k < count; ++k)
-    for (const Expr& leaf : leaves_of(value[k])) {
-      if (!leaf.is_slot()) continue;
-      const std::ptrdiff_t from = setter[leaf.node()->slot().index()];
-      if (from >= 0) reads[k].push_back(static_cast<std::size_t>(from));
-    }
-  for (std::vector<std::size_t>& items : sort_into_waves(reads)) {
-    std::vector<Expr> formulas;
-    for (const std::size_t k : items) formulas.push_back(value[k]);
-    levels_.push_back({std::move(items), Formulas(formulas, inputs)});
-  }
 }
 
 void EventIteration::evaluate(Formulas& formulas, double t, const SystemState& at) {
@@ -249,83 +170,6 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
     return true;
   }
   return pivot(t, base, out, settled);
-}
-
-// One relation at a time: first the one of least index, which cannot run in a circle where the
-// continuous part is monotone (Murty's principal pivoting); where it does all the same, the most
-// violated one, then any in turn.
-bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, Settled& settled) {
-  const std::size_t relations = model_.relations.size();
-  const std::size_t limit = 50 + 20 * relations;
-  std::vector<std::vector<double>> history;
-  std::uint64_t random = 88172645463325252ULL;
-  for (int strategy = 0; strategy < 3; ++strategy) {
-    history.clear();
-    for (std::size_t round = 0; round < limit; ++round) {
-      // Discrete values follow the relations before another relation is asked.
-      bool steady = false;
-      for (int k = 0; k < kMostRounds && !steady; ++k) {
-        const std::vector<double> before = slots_;
-        solve(t, base, out, settled.mode);
-        take_values(t, out, false);
-        steady = slots_ == before;
-      }
-      if (!solved_) violated_.clear();  // the values belong to another configuration
-      if (steady && violated_.empty() && solved_) {
-        out.slots = slots_;
-        return true;
-      }
-      // Only the last strategy leaves a circle again.
-      if (strategy < 2 && std::ranges::find(history, slots_) != history.end() && !violated_.empty())
-        break;
-      history.push_back(slots_);
-      std::size_t chosen = 0;
-      if (violated_.empty()) {
-        // Nothing tells where to go from a configuration without solution.
-        if (relations == 0) break;
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        chosen = random % relations;
-        if (!reads_unknowns_[chosen]) continue;  // time does not turn back
-      } else if (strategy == 0) {
-        chosen = *std::ranges::min_element(violated_);
-      } else if (strategy == 1) {
-        chosen =
-            *std::ranges::max_element(violated_, {}, [&](std::size_t r) { return violation_[r]; });
-      } else {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        chosen = violated_[random % violated_.size()];
-      }
-      const Expr& slot = model_.relations[chosen].slot;
-      put(slot, 1.0 - present(slot));
-    }
-  }
-  settled.problem = fmt::format(
-      "no discrete values agree with the equations at t = {:.10g}: {} change in a circle, and no "
-      "consistent configuration was found",
-      t, names_of_changes(history));
-  return false;
-}
-
-std::string EventIteration::names_of_changes(
-    const std::vector<std::vector<double>>& history) const {
-  const std::size_t begin = history.size() / 2;
-  std::vector<std::string> names;
-  const auto note = [&](const Expr& slot, const std::string& name) {
-    const std::size_t i = slot.node()->slot().index();
-    bool moves = false;
-    for (std::size_t k = begin; k < history.size(); ++k)
-      moves = moves || history[k][i] != history.back()[i];
-    if (moves && names.size() < 12) names.push_back(fmt::format("'{}'", name));
-  };
-  for (const Relation& r : model_.relations) note(r.slot, r.text);
-  for (const DiscreteVariable& v : model_.discretes)
-    if (!v.name.starts_with('$')) note(v.symbol, v.name);
-  if (names.empty()) return "continuous values";
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 bool EventIteration::reinitialise(double t, const SystemState& base, SystemState& out) {

@@ -99,6 +99,7 @@ class EventIteration {
     std::vector<std::pair<std::size_t, std::size_t>> entries;  // relation, variable
     Formulas coefficients;
   };
+  static constexpr int kMostRounds = 200;
   static constexpr double kAhead = 1e-7;  // s, or relative to the time
   static constexpr double kFarAhead = 1e-5;
   enum class At { kAway, kFired, kLeftBand, kWasThere };

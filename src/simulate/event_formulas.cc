@@ -1,0 +1,84 @@
+// What an event iteration evaluates, compiled.
+
+#include "analysis/analysed_mode.h"
+#include "expr/differentiate.h"
+#include "simulate/event_iteration.h"
+#include "simulate/sorted_waves.h"
+
+namespace saltus {
+
+void EventIteration::compile() {
+  const auto inputs = state_inputs(system_);
+  std::vector<Expr> values, sizes;
+  for (const Relation& r : model_.relations) {
+    values.push_back(r.value);
+    is_continuous_.push_back(!is_constant_in_mode(r.value));
+    Expr size = 0.0;
+    std::vector<Expr> leaves = leaves_of(r.value);
+    std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
+    reads_unknowns_.push_back(!leaves.empty());
+    const Expr value[] = {r.value};
+    for (const JacobianEntry& entry : jacobian(value, leaves)) {
+      const Expr& leaf = leaves[entry.column];
+      size += abs(entry.value) * max(abs(leaf), system_.variables()[leaf.node()->index].nominal);
+    }
+    if (leaves.empty() && is_continuous_.back()) size = time_relation_size(r.value, system_.time());
+    sizes.push_back(size);
+  }
+  relation_values_ = Formulas(values, inputs);
+  relation_sizes_ = Formulas(sizes, inputs);
+  sizes_.assign(sizes.size(), 0.0);
+  widths_.assign(sizes.size(), 0.0);
+  at_zero_.assign(sizes.size(), At::kAway);
+  violation_.assign(sizes.size(), 0.0);
+
+  std::vector<Expr> list;
+  for (const Reinit& r : model_.reinits) list.push_back(r.condition);
+  for (const Reinit& r : model_.reinits) list.push_back(r.value);
+  reinits_ = Formulas(list, inputs);
+  list.clear();
+  for (const Termination& e : model_.terminations) list.push_back(e.condition);
+  terminations_ = Formulas(list, inputs);
+  list.clear();
+  for (const Assertion& e : model_.assertions) list.push_back(e.condition);
+  assertions_ = Formulas(list, inputs);
+  list.clear();
+  for (const DiscreteEquation& e : model_.initial_discrete) list.push_back(e.value);
+  initial_discrete_ = Formulas(list, inputs);
+  list.clear();
+  for (const Sample& s : model_.samples) {
+    list.push_back(s.start);
+    list.push_back(s.interval);
+  }
+  samples_ = Formulas(list, inputs);
+  sort_levels(inputs);
+}
+
+// Items are relations and discrete equations; each reads slots that others set.
+void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs) {
+  const std::size_t relations = model_.relations.size();
+  const std::size_t count = relations + model_.discrete_equations.size();
+  std::vector<Expr> value(count);
+  std::vector<std::ptrdiff_t> setter(system_.graph().slot_count(), -1);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Expr slot =
+        k < relations ? model_.relations[k].slot : model_.discrete_equations[k - relations].target;
+    value[k] =
+        k < relations ? model_.relations[k].value : model_.discrete_equations[k - relations].value;
+    setter[slot.node()->slot().index()] = static_cast<std::ptrdiff_t>(k);
+  }
+  std::vector<std::vector<std::size_t>> reads(count);
+  for (std::size_t k = 0; k < count; ++k)
+    for (const Expr& leaf : leaves_of(value[k])) {
+      if (!leaf.is_slot()) continue;
+      const std::ptrdiff_t from = setter[leaf.node()->slot().index()];
+      if (from >= 0) reads[k].push_back(static_cast<std::size_t>(from));
+    }
+  for (std::vector<std::size_t>& items : sort_into_waves(reads)) {
+    std::vector<Expr> formulas;
+    for (const std::size_t k : items) formulas.push_back(value[k]);
+    levels_.push_back({std::move(items), Formulas(formulas, inputs)});
+  }
+}
+
+}  // namespace saltus
