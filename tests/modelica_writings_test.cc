@@ -71,6 +71,19 @@ std::vector<Writing> writings() {
        "    tau = c*(if forward then 1 elseif backward then -1 else 0);\n  end if;\n"
        "  locked = if pre(locked) then noEvent(abs(tau)) <= c else " +
            kSlipEnds + ";\n"},
+      {"when for an Integer", "  Integer mode(start = 1, fixed = true);\n",
+       "  if mode == 0 then\n    w1 = w2;\n  else\n    tau = c*mode;\n  end if;\n"
+       "  when w1 - w2 <= 0 and pre(mode) == 1 or w1 - w2 >= 0 and pre(mode) == -1 then\n"
+       "    mode = if abs(needed) <= c then 0 else -pre(mode);\n"
+       "  elsewhen tau > c then\n    mode = 1;\n  elsewhen tau < -c then\n    mode = -1;\n"
+       "  end when;\n"},
+      {"Integer by pre", "  Integer mode(start = 1, fixed = true);\n",
+       "  if mode == 0 then\n    w1 = w2;\n  elseif mode == 1 then\n    tau = c;\n  else\n"
+       "    tau = -c;\n  end if;\n"
+       "  mode = if pre(mode) == 0 then (if tau > c then 1 elseif tau < -c then -1 else 0)\n"
+       "    elseif pre(mode) == 1 and w1 <= w2 or pre(mode) == -1 and w1 >= w2 then\n"
+       "      (if abs(needed) <= c then 0 else -pre(mode)) else pre(mode);\n"},
+      {"band of slip", kBoolean, kIf + "  locked = abs(w1 - w2) < 1e-7 and abs(needed) <= c;\n"},
       {"algorithm", "  Boolean forward = w1 > w2;\n" + kBoolean,
        kIf + "algorithm\n  when change(forward) then\n    locked := abs(needed) <= c;\n"
              "  elsewhen abs(needed) > c then\n    locked := false;\n  end when;\n"},
