@@ -249,7 +249,8 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     for (const auto& [name, value] : impulses_) settled.impulses[name] += value;
     impulses_.clear();
     bool changed = reinitialise(t, base, out);
-    entered_ = changed || settled.mode != mode;
+    entered_mode_ = settled.mode != mode;
+    entered_ = changed || entered_mode_;
     changed = changed || hold_ == Hold::kFirst;
     if (hold_ == Hold::kFirst) hold_ = Hold::kNo;
     changed = update_pre() || changed;
@@ -304,6 +305,7 @@ Settled EventIteration::start(double t, SystemState& state) {
   put_initial_discrete(t, state);
   take_values(t, state, true);
   entered_ = true;
+  entered_mode_ = false;
   Settled settled;
   const SystemState base = state;
   iterate(t, base, state, settled);
@@ -387,7 +389,7 @@ void EventIteration::flip(double t, const SystemState& left, std::size_t mode,
     put(system_.flat()->next_samples[k],
         first + (std::round((t - first) / interval) + 1.0) * interval);
   }
-  entered_ = false;
+  entered_ = entered_mode_ = false;
 }
 
 // Whether relations crossed zero, but neither they nor any discrete value are changed.

@@ -168,7 +168,8 @@ class EventIteration {
   bool is_initial_ = false;
   bool keeps_at_zero_ = false;
   int present_mode_followed_ = 0;
-  bool entered_ = false;  // a mode, or values set by reinit, in the round before
+  bool entered_ = false;       // a mode, or values set by reinit, in the round before
+  bool entered_mode_ = false;  // a mode
   // Whether relations that crossed zero keep the value beyond it: never, up to the first update of
   // pre(), or throughout.
   enum class Hold { kNo, kFirst, kAll };

@@ -33,8 +33,9 @@ bool EventIteration::evaluate_ahead(double t, const SystemState& settled, std::s
   return true;
 }
 
-// On entry: what leads out of a state and is at zero takes the value it has just after; so does
-// what holds only because it is at zero (w <= 0 of a clutch that has just begun to slip forward).
+// On entry: what leads out of a state and is at zero takes the value it has just after; so does, in
+// a new mode, what holds only because it is at zero (w <= 0 of a clutch that begins to slip
+// forward).
 void EventIteration::look_beyond_zero(double t, const SystemState& at, std::size_t mode) {
   evaluate(relation_values_, t, at);
   const std::vector<double> here = relation_values_.values;
@@ -42,7 +43,8 @@ void EventIteration::look_beyond_zero(double t, const SystemState& at, std::size
   for (std::size_t r = 0; r < at_zero_.size(); ++r)
     if (is_continuous_[r] && std::abs(here[r]) <= kBand * sizes_[r] &&
         (model_.relations[r].leaves_state ||
-         (model_.relations[r].strict == Strict::kNo && present(model_.relations[r].slot) != 0.0)))
+         (entered_mode_ && model_.relations[r].strict == Strict::kNo &&
+          present(model_.relations[r].slot) != 0.0)))
       open.push_back(r);
   take_ahead(t, at, mode, open, here);
 }
