@@ -144,6 +144,10 @@ bool Flattener::decide(const Expr& condition, Frame& frame, const Place& place) 
     throw Error("this condition must be known when the model is translated", place.location());
   }
   const std::size_t k = frame.taken.size();
+  // Each decision is a way of its own, so a loop that goes on for the first choice need not be run
+  // to its end.
+  if (k >= kMaxPaths)
+    throw Error("too many decisions depend on arguments that vary", place.location());
   const bool decision = k < frame.prefix->size() ? (*frame.prefix)[k] : true;
   frame.taken.push_back(decision);
   frame.conditions.push_back(condition);
