@@ -106,11 +106,22 @@ MechanicalStructure find_mechanical_structure(const DaeDefinition& mode,
       found.accelerations.push_back(*rate);
     }
   }
+  std::unordered_map<const Node*, std::size_t> rate_of;
+  for (std::size_t k = 0; k < found.rates.size(); ++k)
+    rate_of.emplace(found.rate_symbols[k].node(), k);
   for (const std::size_t i : constraints) {
     Constraint constraint{i, {mode.residuals[i]}};
-    for (int k = 0; k < offsets.c[i]; ++k)
-      constraint.residuals.push_back(
-          substitute(der(constraint.residuals.back()), found.rate_symbols, found.rates));
+    for (int k = 0; k < offsets.c[i]; ++k) {
+      const Expr derivative = der(constraint.residuals.back());
+      std::vector<Expr> symbols, rates;  // the few that occur in it
+      for (const Expr& symbol : derivatives_in(derivative)) {
+        const auto rate = rate_of.find(symbol.node());
+        if (rate == rate_of.end()) continue;
+        symbols.push_back(symbol);
+        rates.push_back(found.rates[rate->second]);
+      }
+      constraint.residuals.push_back(substitute(derivative, symbols, rates));
+    }
     found.constraints.push_back(std::move(constraint));
   }
   return found;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +21,10 @@ namespace {
 constexpr double kRankTolerance = 1e-11;
 // A state that is in use counts this much more than a rival before it is given up.
 constexpr double kLoyalty = 3.0;
+// Entries that differ by less than rounding are alike; the one in the shorter column is the pivot.
+constexpr double kAlike = 1.0 - 1e-12;
+// Up to this many equations are taken in the order in which they are written.
+constexpr std::size_t kFillMatters = 100;
 
 // symbol = factor * other + offset.
 struct Alias {
@@ -267,73 +273,111 @@ bool StateSelector::is_settled(DaeData& data, double t, const double* x, const d
 
 // Gaussian elimination on the equations differentiated at least `stage` times; the pivot columns
 // become dependent. Rows whose symbol is eliminated anyway go first: such entries are constant and
-// cannot go stale. The others take the largest entry of their row, weighed by `favour`. Only
-// unknowns that are dependent in this stage are eligible in the next.
+// cannot go stale. The others take the largest entry of their row, weighed by `favour`; those that
+// fill in least go first, so that the work grows with the number of links of a chain and not with
+// its square. Only unknowns that are dependent in this stage are eligible in the next.
 bool StateSelector::eliminate_stage(int stage, const std::vector<double>& favour,
                                     std::vector<bool>& eligible, std::vector<bool>& dependent) {
   const std::size_t n = form_.unknown_orders.size();
   std::vector<std::map<std::size_t, double>> rows(form_.equation_stages.size());
-  std::vector<std::vector<std::size_t>> rows_with(n);
+  std::vector<std::set<std::size_t>> rows_with(n);
   std::vector<double> largest(rows.size(), 0.0);
   const auto candidate = [&](std::size_t j) {
     return form_.symbol_candidates[j][static_cast<std::size_t>(form_.unknown_orders[j] - stage)];
   };
-  std::vector<std::size_t> first;
   std::vector<std::size_t> free_column(rows.size(), ReducedForm::npos);
   for (std::size_t e = 0; e < form_.entries.size(); ++e) {
     const ReducedForm::Entry& entry = form_.entries[e];
     if (form_.equation_stages[entry.equation] < stage || !eligible[entry.unknown]) continue;
     rows[entry.equation][entry.unknown] = values_[e];
-    rows_with[entry.unknown].push_back(entry.equation);
+    rows_with[entry.unknown].insert(entry.equation);
     largest[entry.equation] = std::max(largest[entry.equation], std::abs(values_[e]));
     if (entry.constant && candidate(entry.unknown) == ReducedForm::npos)
       free_column[entry.equation] = entry.unknown;
   }
-  std::vector<std::size_t> order;
-  for (const bool constant_ones : {true, false})
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (form_.equation_stages[i] >= stage &&
-          (free_column[i] != ReducedForm::npos) == constant_ones)
-        order.push_back(i);
 
   std::vector<bool> pivoted(n, false);
-  std::vector<bool> done(rows.size(), false);
-  for (const std::size_t i : order) {
-    std::size_t column = free_column[i];
-    if (column == ReducedForm::npos || pivoted[column] || rows[i].count(column) == 0) {
-      double best = 0.0;
-      column = ReducedForm::npos;
-      for (const auto& [j, value] : rows[i]) {
+  const bool avoid_fill = rows.size() > kFillMatters;
+  struct Choice {
+    std::size_t column = ReducedForm::npos;
+    std::size_t fill = 0;
+  };
+  const auto choose = [&](std::size_t i) {
+    Choice choice;
+    const std::size_t own = free_column[i];
+    if (own != ReducedForm::npos && !pivoted[own] && rows[i].count(own) > 0) {
+      choice.column = own;
+    } else {
+      const auto merit_of = [&](std::size_t j, double value) {
         const std::size_t k = candidate(j);
-        const double merit = std::abs(value) * (k == ReducedForm::npos ? 1.0 : favour[k]);
-        if (std::abs(value) > kRankTolerance * largest[i] && merit > best) {
-          best = merit;
-          column = j;
-        }
-      }
-      if (column == ReducedForm::npos) {
-        dependent_equation_ = form_.stage_equations[i];
-        dependent_unknowns_.clear();
-        for (const ReducedForm::Entry& entry : form_.entries)
-          if (entry.equation == i) dependent_unknowns_.push_back(entry.unknown);
-        return false;
+        return std::abs(value) <= kRankTolerance * largest[i]
+                   ? 0.0
+                   : std::abs(value) * (k == ReducedForm::npos ? 1.0 : favour[k]);
+      };
+      double best = 0.0;
+      for (const auto& [j, value] : rows[i]) best = std::max(best, merit_of(j, value));
+      double merit = 0.0;
+      for (const auto& [j, value] : rows[i]) {
+        const double mine = merit_of(j, value);
+        if (!(mine > 0.0 && mine >= kAlike * best)) continue;
+        const bool none = choice.column == ReducedForm::npos;
+        const std::size_t length = avoid_fill ? rows_with[j].size() : 0;
+        const std::size_t rival = none || !avoid_fill ? 0 : rows_with[choice.column].size();
+        if (!none && (length > rival || (length == rival && mine <= merit))) continue;
+        choice.column = j;
+        merit = mine;
       }
     }
-    done[i] = true;
+    if (avoid_fill && choice.column != ReducedForm::npos)
+      choice.fill = (rows[i].size() - 1) * (rows_with[choice.column].size() - 1);
+    return choice;
+  };
+  // By: no symbol that is eliminated anyway, fill, row.
+  std::set<std::tuple<bool, std::size_t, std::size_t>> queue;
+  std::vector<std::size_t> queued_fill(rows.size(), 0);
+  const auto key = [&](std::size_t i) {
+    return std::tuple(free_column[i] == ReducedForm::npos, queued_fill[i], i);
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (form_.equation_stages[i] < stage) continue;
+    queued_fill[i] = choose(i).fill;
+    queue.insert(key(i));
+  }
+  std::vector<std::size_t> changed;
+  while (!queue.empty()) {
+    const std::size_t i = std::get<2>(*queue.begin());
+    queue.erase(queue.begin());
+    const Choice choice = choose(i);
+    if (choice.column == ReducedForm::npos) {
+      dependent_equation_ = form_.stage_equations[i];
+      dependent_unknowns_.clear();
+      for (const ReducedForm::Entry& entry : form_.entries)
+        if (entry.equation == i) dependent_unknowns_.push_back(entry.unknown);
+      return false;
+    }
+    const std::size_t column = choice.column;
     pivoted[column] = true;
     const double pivot = rows[i].at(column);
+    changed.clear();
+    for (const auto& [j, value] : rows[i]) {
+      rows_with[j].erase(i);
+      for (const std::size_t other : rows_with[j]) changed.push_back(other);
+    }
     for (const std::size_t other : rows_with[column]) {
-      if (done[other]) continue;
       const auto found = rows[other].find(column);
-      if (found == rows[other].end()) continue;
       const double factor = found->second / pivot;
       rows[other].erase(found);
       for (const auto& [j, value] : rows[i]) {
         if (j == column) continue;
-        const auto [place, filled] = rows[other].emplace(j, 0.0);
-        place->second -= factor * value;
-        if (filled) rows_with[j].push_back(other);
+        rows[other][j] -= factor * value;
+        rows_with[j].insert(other);
       }
+    }
+    rows_with[column].clear();
+    for (const std::size_t other : changed) {
+      if (queue.erase(key(other)) == 0) continue;
+      queued_fill[other] = choose(other).fill;
+      queue.insert(key(other));
     }
   }
   for (std::size_t j = 0; j < n; ++j) {
