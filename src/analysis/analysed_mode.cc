@@ -236,6 +236,28 @@ FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, doubl
   return point;
 }
 
+namespace {
+
+// The mode with another form in place of the reduced one.
+std::unique_ptr<const AnalysedMode> with_form(const HybridSystem& system,
+                                              const AnalysedMode& reduced, FormulatedMode form) {
+  auto analysed = std::make_unique<AnalysedMode>();
+  analysed->id = reduced.id;
+  analysed->mode = reduced.mode;
+  analysed->unknowns = reduced.unknowns;
+  analysed->differential = reduced.differential;
+  analysed->values = reduced.values;
+  analysed->written = reduced.written;
+  analysed->mechanics = reduced.mechanics;
+  analysed->dae = std::make_unique<const Dae>(form.definition);
+  analysed->formulated = std::make_unique<const FormulatedMode>(std::move(form));
+  compile_guards(*analysed->mode, *analysed);
+  compile_recovery(system, *analysed);
+  return analysed;
+}
+
+}  // namespace
+
 std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
                                                 const AnalysedMode& reduced,
                                                 Formulation formulation, double baumgarte, double t,
@@ -252,24 +274,34 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
         kLargestLeastSquares, reduced.unknowns.size());
     return nullptr;
   }
-  auto analysed = std::make_unique<AnalysedMode>();
-  analysed->id = reduced.id;
-  analysed->mode = reduced.mode;
-  analysed->unknowns = reduced.unknowns;
-  analysed->differential = reduced.differential;
-  analysed->values = reduced.values;
-  analysed->written = reduced.written;
-  analysed->mechanics = reduced.mechanics;
-  const Offsets offsets =
-      find_offsets(signature_of(analysed->written.residuals, analysed->unknowns));
-  const FormPoint point = form_point(system, *analysed, t, near);
-  auto form = std::make_unique<FormulatedMode>(
-      formulate(system.graph(), analysed->written, analysed->unknowns, offsets, analysed->mechanics,
-                formulation, baumgarte, point));
-  analysed->dae = std::make_unique<const Dae>(form->definition);
-  analysed->formulated = std::move(form);
-  compile_guards(*analysed->mode, *analysed);
-  compile_recovery(system, *analysed);
+  const Offsets offsets = find_offsets(signature_of(reduced.written.residuals, reduced.unknowns));
+  return with_form(
+      system, reduced,
+      formulate(system.graph(), reduced.written, reduced.unknowns, offsets, reduced.mechanics,
+                formulation, baumgarte, form_point(system, reduced, t, near)));
+}
+
+std::unique_ptr<const AnalysedMode> separate_levels(const HybridSystem& system,
+                                                    const AnalysedMode& reduced,
+                                                    std::string& objection) {
+  objection = reduced.mechanics.objection;
+  if (!objection.empty() || reduced.mechanics.constraints.empty()) return nullptr;
+  const Offsets offsets = find_offsets(signature_of(reduced.written.residuals, reduced.unknowns));
+  FormulatedMode form = formulate_levels(system.graph(), reduced.written, reduced.unknowns, offsets,
+                                         reduced.mechanics);
+  std::vector<std::size_t> square(form.square_rows());
+  std::iota(square.begin(), square.end(), std::size_t{0});
+  std::unique_ptr<const AnalysedMode> analysed = with_form(system, reduced, std::move(form));
+  const Dae motion = analysed->dae->with_equations(square);
+  const Dae velocities = analysed->dae->with_equations(analysed->formulated->levels.velocity);
+  const Pattern& pattern = velocities.pattern();
+  for (int j = 0; j < pattern.columns; ++j) {
+    if (pattern.start[j] == pattern.start[j + 1] || motion.is_differential(j)) continue;
+    objection = fmt::format("{} contains '{}', which no equation of motion gives a derivative",
+                            velocities.equation_name(pattern.row[pattern.start[j]]),
+                            analysed->dae->definition().unknown_names[j]);
+    return nullptr;
+  }
   return analysed;
 }
 

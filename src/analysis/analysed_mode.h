@@ -81,6 +81,12 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
                                                 Formulation formulation, double baumgarte, double t,
                                                 const SystemState& near, std::string& objection);
 
+// The analysed mode for half-explicit methods (see formulate_levels). Null if it has no
+// constraints, or is not mechanical; `objection` then says why. Pre: as above.
+std::unique_ptr<const AnalysedMode> separate_levels(const HybridSystem& system,
+                                                    const AnalysedMode& reduced,
+                                                    std::string& objection);
+
 // Numbers of a state in the order of the mode's definition.
 FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, double t,
                      const SystemState& state);

@@ -10,19 +10,20 @@
 namespace saltus {
 
 LevelResiduals::LevelResiduals() {
-  at_steps.fill(std::numeric_limits<double>::quiet_NaN());
-  at_switches.fill(std::numeric_limits<double>::quiet_NaN());
+  for (Levels* levels : {&at_steps, &at_switches, &absolute_at_steps, &absolute_at_switches})
+    levels->fill(std::numeric_limits<double>::quiet_NaN());
 }
 
 LevelResiduals& LevelResiduals::operator|=(const LevelResiduals& other) {
-  for (std::size_t k = 0; k < 3; ++k) {
-    at_steps[k] = std::fmax(at_steps[k], other.at_steps[k]);
-    at_switches[k] = std::fmax(at_switches[k], other.at_switches[k]);
-  }
+  for (Levels LevelResiduals::*levels :
+       {&LevelResiduals::at_steps, &LevelResiduals::at_switches,
+        &LevelResiduals::absolute_at_steps, &LevelResiduals::absolute_at_switches})
+    for (std::size_t k = 0; k < 3; ++k)
+      (this->*levels)[k] = std::fmax((this->*levels)[k], (other.*levels)[k]);
   return *this;
 }
 
-Expr magnitude_of_terms(const Expr& a) {
+Expr magnitude_of_terms(const Expr& a, const std::function<double(VariableId)>& nominal) {
   if (a.node() == nullptr) return std::abs(a.number());
   NodeMap position;
   std::vector<const Node*> order;
@@ -46,6 +47,9 @@ Expr magnitude_of_terms(const Expr& a) {
         break;
       default:
         sizes.push_back(abs(Expr(node)));
+        // Where everything is at rest there is nothing else to compare with.
+        if (nominal && Expr(node).is_variable() && node->order == 0)
+          sizes.back() = max(sizes.back(), nominal(node->variable()));
     }
   }
   return sizes.back();
@@ -63,7 +67,8 @@ ConstraintMonitor::ConstraintMonitor(const HybridSystem& system,
     }
   }
   for (std::size_t k = 0; k < levels_.size(); ++k)
-    outputs.push_back(magnitude_of_terms(outputs[k]));
+    outputs.push_back(magnitude_of_terms(
+        outputs[k], [&](VariableId id) { return system.variable(id).nominal; }));
   for (const Parameter& p : system.parameters()) parameters_.push_back(p.value);
   tape_ = Tape(outputs, state_inputs(system));
   registers_ = tape_.make_workspace();
@@ -90,6 +95,9 @@ LevelResiduals ConstraintMonitor::residuals() const {
     result.at_steps[level] = std::fmax(result.at_steps[level], relative(at_steps_[k], sizes_[k]));
     result.at_switches[level] =
         std::fmax(result.at_switches[level], relative(at_switches_[k], sizes_[k]));
+    result.absolute_at_steps[level] = std::fmax(result.absolute_at_steps[level], at_steps_[k]);
+    result.absolute_at_switches[level] =
+        std::fmax(result.absolute_at_switches[level], at_switches_[k]);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "analysis/formulations.h"
@@ -12,10 +13,14 @@
 namespace saltus {
 
 // Largest residuals of the constraints of a run on position, velocity and acceleration level, each
-// over the largest sum of magnitudes of its terms in its mode. Not a number: no constraint there.
+// over the largest sum of magnitudes of its terms in its mode, and as they are, in the unit of the
+// constraint. Not a number: no constraint there.
 struct LevelResiduals {
-  std::array<double, 3> at_steps;     // accepted steps
-  std::array<double, 3> at_switches;  // both sides of every switch
+  using Levels = std::array<double, 3>;
+  Levels at_steps;     // accepted steps
+  Levels at_switches;  // both sides of every switch
+  Levels absolute_at_steps;
+  Levels absolute_at_switches;
 
   LevelResiduals();
   LevelResiduals& operator|=(const LevelResiduals& other);  // the larger of both
@@ -39,6 +44,8 @@ class ConstraintMonitor {
 };
 
 // Sum of the magnitudes of the terms of a sum: |a| + |b| for a + b, |c| (|a| + |b|) for c (a + b).
-Expr magnitude_of_terms(const Expr& a);
+// `nominal`: the least magnitude of a variable; empty: none.
+Expr magnitude_of_terms(const Expr& a,
+                        const std::function<double(VariableId)>& nominal = nullptr);
 
 }  // namespace saltus

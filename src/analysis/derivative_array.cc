@@ -16,8 +16,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Singular values below this fraction of the largest are zero, unless a wide gap says otherwise.
-constexpr double kRankTolerance = 1e-9;
 constexpr int kMaxIterations = 60;
 
 // A rank with its evidence, and bases of the spaces beside it.
@@ -27,18 +25,14 @@ struct Decomposition {
   MatrixXd left_null, right_null, range;
 };
 
-// `reference`: the size of what `a` was computed from, against which a small `a` is rounding.
-Decomposition decompose(const MatrixXd& a, double reference = 0.0) {
+constexpr Index kLargestJacobi = 64;
+constexpr unsigned kFullBases = Eigen::ComputeFullU | Eigen::ComputeFullV;
+
+template <class Svd>
+Decomposition take_apart(const MatrixXd& a, double reference, const Svd& svd) {
   Decomposition result;
-  if (a.rows() == 0 || a.cols() == 0 || a.norm() <= kRankTolerance * reference || a.isZero(0.0)) {
-    result.left_null = MatrixXd::Identity(a.rows(), a.rows());
-    result.right_null = MatrixXd::Identity(a.cols(), a.cols());
-    result.range = MatrixXd::Zero(a.rows(), 0);
-    return result;
-  }
-  const Eigen::JacobiSVD<MatrixXd> svd(a, Eigen::ComputeFullU | Eigen::ComputeFullV);
   const VectorXd& s = svd.singularValues();
-  const double smallest = kRankTolerance * std::max(s(0), reference);
+  const double smallest = kArrayRankTolerance * std::max(s(0), reference);
   while (result.rank < s.size() && s(result.rank) > smallest) ++result.rank;
   const double last = s(result.rank - 1);
   const double next = result.rank < s.size() ? s(result.rank) : 0.0;
@@ -47,6 +41,22 @@ Decomposition decompose(const MatrixXd& a, double reference = 0.0) {
   result.right_null = svd.matrixV().rightCols(a.cols() - result.rank);
   result.range = svd.matrixU().leftCols(result.rank);
   return result;
+}
+
+// `reference`: the size of what `a` was computed from, against which a small `a` is rounding.
+Decomposition decompose(const MatrixXd& a, double reference = 0.0) {
+  if (a.rows() == 0 || a.cols() == 0 || a.norm() <= kArrayRankTolerance * reference ||
+      a.isZero(0.0)) {
+    Decomposition result;
+    result.left_null = MatrixXd::Identity(a.rows(), a.rows());
+    result.right_null = MatrixXd::Identity(a.cols(), a.cols());
+    result.range = MatrixXd::Zero(a.rows(), 0);
+    return result;
+  }
+  // The first is the more accurate one, but its cost grows beyond use.
+  return std::min(a.rows(), a.cols()) <= kLargestJacobi
+             ? take_apart(a, reference, Eigen::JacobiSVD<MatrixXd>(a, kFullBases))
+             : take_apart(a, reference, Eigen::BDCSVD<MatrixXd>(a, kFullBases));
 }
 
 // Entries below this fraction of what is large in their row and column are rounding.
@@ -117,6 +127,12 @@ Scaling balance(const DerivativeArray& array, const MatrixXd& jacobian, Index m,
 }
 
 }  // namespace
+
+ArrayScaling balance_array(const DerivativeArray& array, const MatrixXd& jacobian, Index m,
+                           Index n) {
+  const Scaling scaling = balance(array, jacobian, m, n);
+  return {scaling.rows(array.levels()), scaling.columns(array.levels() + 1)};
+}
 
 DerivativeArray::DerivativeArray(Graph& graph, const DaeDefinition& mode, int levels)
     : m_(mode.residuals.size()), n_(mode.unknowns.size()), levels_(levels) {
@@ -216,7 +232,7 @@ bool satisfy(DerivativeArray& array, Index m, Index n, double t, VectorXd& point
     const MatrixXd j = rows.asDiagonal() * unscaled * columns.asDiagonal();
     if (!f.allFinite() || !j.allFinite()) return false;
     Eigen::CompleteOrthogonalDecomposition<MatrixXd> cod;
-    cod.setThreshold(kRankTolerance);
+    cod.setThreshold(kArrayRankTolerance);
     cod.compute(j);
     const VectorXd step = columns.asDiagonal() * VectorXd(cod.solve(f));
     point -= step;

@@ -55,6 +55,15 @@ class DerivativeArray {
   std::vector<double> values_;
 };
 
+// Scales of the rows and columns of the array's Jacobian, such that ranks do not depend on units.
+struct ArrayScaling {
+  Eigen::VectorXd rows, columns;
+};
+ArrayScaling balance_array(const DerivativeArray& array, const Eigen::MatrixXd& jacobian,
+                           Eigen::Index m, Eigen::Index n);
+// Pivots and singular values below this fraction of the largest count as zero then.
+constexpr double kArrayRankTolerance = 1e-9;
+
 // Ranks and projectors of HM Hypothesis 10 at a point of the solution set, for the array's level.
 struct ArrayPoint {
   int d = 0;

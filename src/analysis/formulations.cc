@@ -26,7 +26,8 @@ constexpr std::array kNames = {Named{Formulation::kReduced, "reduced"},
                                Named{Formulation::kBaumgarte, "baumgarte"},
                                Named{Formulation::kGgl, "ggl"},
                                Named{Formulation::kOverdetermined, "overdetermined"},
-                               Named{Formulation::kMinimal, "minimal"}};
+                               Named{Formulation::kMinimal, "minimal"},
+                               Named{Formulation::kArray, "array"}};
 
 std::vector<Expr> derivatives_in(const Expr& e) {
   std::vector<Expr> found;
@@ -445,6 +446,7 @@ FormulatedMode formulate(Graph& graph, const DaeDefinition& mode,
   };
   switch (formulation) {
     case Formulation::kReduced:
+    case Formulation::kArray:
       break;
     case Formulation::kPosition:
       builder.set_levels(1, holonomic ? 2 : 1);
@@ -490,6 +492,39 @@ FormulatedMode formulate(Graph& graph, const DaeDefinition& mode,
       extend_minimally(builder, form, mode, offsets, structure, point);
       form.strangeness_free = true;
       break;
+  }
+  form.definition = std::move(builder.definition());
+  return form;
+}
+
+FormulatedMode formulate_levels(Graph& graph, const DaeDefinition& mode,
+                                const std::vector<VariableId>& unknowns, const Offsets& offsets,
+                                const MechanicalStructure& structure) {
+  FormulatedMode form;
+  form.formulation = Formulation::kVelocity;
+  form.strangeness_free = true;
+  FormBuilder builder(graph, mode, unknowns, offsets, structure);
+  builder.give_velocities();
+  for (const Constraint& c : structure.constraints) {
+    builder.replace_constraint(
+        c, substitute(c.residuals.back(), structure.acceleration_symbols, structure.accelerations),
+        static_cast<int>(c.residuals.size()) - 1);
+    form.levels.highest.push_back(c.equation);
+  }
+  std::size_t rows = builder.definition().residuals.size();
+  for (const Constraint& c : structure.constraints) {
+    const std::size_t level = c.residuals.size() - 2;
+    builder.add_row(c.residuals[level], level == 0
+                                            ? mode.equation_names[c.equation]
+                                            : derivative_name(1, mode.equation_names[c.equation]));
+    form.levels.velocity.push_back(rows++);
+  }
+  for (std::size_t k = 0; k < structure.constraints.size(); ++k) {
+    const Constraint& c = structure.constraints[k];
+    if (!c.on_position_level()) continue;
+    builder.add_row(c.residuals[0], mode.equation_names[c.equation]);
+    form.levels.position.push_back(rows++);
+    form.levels.velocity_of_position.push_back(k);
   }
   form.definition = std::move(builder.definition());
   return form;

@@ -26,7 +26,9 @@ enum class Formulation {
   kGgl,             // g = 0 and g' = 0, p' = v - G^T eta (Gear, Gupta, Leimkuhler), index 2
   kOverdetermined,  // g = g' = g'' = 0 added to the equations of motion, by least squares
   kMinimal,         // the same, made square by new unknowns for derivatives (minimal extension)
+  kArray,           // the whole derivative array (HM (25)), whatever kind of constraints there are
 };
+// Those that are derived from the structure of a mechanical mode, or the default.
 inline constexpr std::array kFormulations = {
     Formulation::kReduced,        Formulation::kPosition,  Formulation::kVelocity,
     Formulation::kAcceleration,   Formulation::kBaumgarte, Formulation::kGgl,
@@ -80,6 +82,15 @@ struct DependentChoice {
   std::vector<std::size_t> chosen;                          // candidates, as many as rows
 };
 
+// Where the constraints of a mode stand in a definition that has them on every level: g'' (g' of a
+// constraint on velocity level) among the square system, the lower levels after it.
+struct LevelRows {
+  std::vector<std::size_t> highest;               // one a constraint
+  std::vector<std::size_t> velocity;              // the same order
+  std::vector<std::size_t> position;              // only of constraints on position level
+  std::vector<std::size_t> velocity_of_position;  // by place in `position`: the place in `velocity`
+};
+
 struct FormulatedMode {
   Formulation formulation = Formulation::kReduced;
   DaeDefinition definition;
@@ -88,7 +99,12 @@ struct FormulatedMode {
   // Square and of index 1: derivatives and multipliers follow from positions and velocities.
   bool strangeness_free = false;
   std::vector<DependentChoice> choices;  // on position and velocity level; minimal extension only
+  LevelRows levels;                      // for half-explicit methods only
 
+  // Rows of the definition that are a system of their own; what follows are constraints.
+  std::size_t square_rows() const {
+    return definition.residuals.size() - levels.velocity.size() - levels.position.size();
+  }
   Expr rewrite(const Expr& a) const;
 };
 
@@ -99,6 +115,12 @@ FormulatedMode formulate(Graph& graph, const DaeDefinition& mode,
                          const std::vector<VariableId>& unknowns, const Offsets& offsets,
                          const MechanicalStructure& structure, Formulation formulation,
                          double baumgarte, const FormPoint& point);
+
+// The same for half-explicit methods, which look at the constraints on velocity and on position
+// level separately: the acceleration form, then g', then g.
+FormulatedMode formulate_levels(Graph& graph, const DaeDefinition& mode,
+                                const std::vector<VariableId>& unknowns, const Offsets& offsets,
+                                const MechanicalStructure& structure);
 
 // Whether other unknowns would now serve ten times better: the form is about to become singular.
 bool is_stale(const FormulatedMode& form, const FormPoint& point);

@@ -57,7 +57,7 @@ int run_compare(CompareArguments arguments) {
   CompareOptions& options = arguments.options;
   options.methods.clear();
   for (const std::string& name : arguments.methods)
-    options.methods.push_back(name == "bdf" ? Method::kBdf : Method::kRadau);
+    options.methods.push_back(parse_method(name).value_or(Method::kRadau));
   options.formulations.clear();
   for (const std::string& name : arguments.formulations)
     options.formulations.push_back(parse_formulation(name).value_or(Formulation::kReduced));
@@ -97,13 +97,15 @@ void add_compare_command(CLI::App& program, int& status) {
   std::vector<std::string> names;
   for (const Formulation f : kFormulations) names.emplace_back(to_string(f));
   a.formulations = names;
+  std::vector<std::string> methods;
+  for (const Method m : kMethods) methods.emplace_back(to_string(m));
   command->footer(kFooter);
   add_model_options(*command, a.choice);
   command->add_option("--methods", a.methods, "default radau")
       ->delimiter(',')
-      ->check(CLI::IsMember({"radau", "bdf"}))
+      ->check(CLI::IsMember(methods))
       ->allow_extra_args(false)
-      ->option_text("radau,bdf");
+      ->option_text("NAME,...");
   command->add_option("--formulations", a.formulations, "see below; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(names))

@@ -70,7 +70,7 @@ int run_simulate(SimulateArguments arguments) {
   }();
   for (const std::string& tie : arguments.ties) make_disjoint(system, tie);
   SimulateOptions& options = arguments.options;
-  options.method = arguments.method == "bdf" ? Method::kBdf : Method::kRadau;
+  options.method = parse_method(arguments.method).value_or(Method::kRadau);
   if (arguments.chattering == "hysteresis") options.chattering = ChatteringAnswer::kHysteresis;
   if (arguments.chattering == "stop") options.chattering = ChatteringAnswer::kStop;
   options.formulation = parse_formulation(arguments.formulation).value_or(Formulation::kReduced);
@@ -125,11 +125,15 @@ void add_simulate_command(CLI::App& program, int& status) {
       ->add_option("--absolute-tolerance", a.options.absolute_tolerance,
                    "of every unknown, in its unit; default: tolerance x nominal value")
       ->option_text("A");
+  std::vector<std::string> methods;
+  for (const Method m : kMethods) methods.emplace_back(to_string(m));
   command
       ->add_option("--method", a.method,
-                   "radau: Radau IIA of order 5 (default); bdf: variable order, SUNDIALS IDA")
-      ->check(CLI::IsMember({"radau", "bdf"}))
-      ->option_text("radau|bdf");
+                   "radau: Radau IIA of order 5 (default); bdf: variable order, SUNDIALS IDA; "
+                   "half-explicit: Runge-Kutta of order 3 on velocity level, for mechanical modes "
+                   "that are not stiff; derivative-array: Radau IIA on the derivative array")
+      ->check(CLI::IsMember(methods))
+      ->option_text("NAME");
   command
       ->add_option("--chattering", a.chattering,
                    "two modes that send the state to each other: slide on the surface between them "

@@ -54,8 +54,6 @@ std::string describe_difference(const std::vector<std::string>& wanted,
 
 }  // namespace
 
-const char* to_string(Method method) { return method == Method::kBdf ? "bdf" : "radau"; }
-
 const char* to_string(CompareVerdict verdict) {
   switch (verdict) {
     case CompareVerdict::kRight:
@@ -105,9 +103,9 @@ Comparison compare(const HybridSystem& system, const CompareOptions& options) {
         row.tolerance = tolerance;
         run.tolerance = tolerance;
         row.switch_error = row.final_error = kNothing;
-        if (!can_integrate(method, formulation)) {
+        row.note = objection_to(method, formulation);
+        if (!row.note.empty()) {
           row.verdict = CompareVerdict::kNotPossible;
-          row.note = fmt::format("{} integrates square systems of index 1 only", to_string(method));
           continue;
         }
         const SimulateResult got = simulate(system, run);

@@ -10,8 +10,6 @@
 
 namespace saltus {
 
-const char* to_string(Method method);
-
 // Runs a system with every method, formulation and tolerance asked for, and holds the results
 // against one run in the reduced form at a tighter tolerance (HM Table 2).
 struct CompareOptions {

@@ -9,6 +9,7 @@
 
 #include "analysis/shared_forces.h"
 #include "expr/differentiate.h"
+#include "integrate/half_explicit.h"
 #include "integrate/ida.h"
 #include "integrate/radau.h"
 
@@ -96,8 +97,8 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   else if (!integrated_as_written())
     report_.form = analysed_->reduced != nullptr ? "reduced" : "projected";
   report_.form_unknowns = dae.unknown_count();
-  report_.form_equations =
-      analysed_->reduced != nullptr ? dae.unknown_count() : dae.equation_count();
+  report_.form_equations = analysed_->reduced != nullptr || has_level_rows() ? dae.unknown_count()
+                                                                             : dae.equation_count();
 }
 
 void ModeRun::compile_transitions(const HybridSystem& system) {
@@ -126,12 +127,25 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states, bool 
     for (const std::size_t k : states) rows.push_back(analysed_->reduced->fixed_rows + k);
     dae = dae.with_equations(std::move(rows));
   }
+  if (has_level_rows()) {
+    std::vector<std::size_t> rows(analysed_->formulated->square_rows());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    dae = dae.with_equations(std::move(rows));
+  }
   Setup& setup = setups.emplace(states, Setup{dae, ConsistentSolver(dae), nullptr}).first->second;
-  // IDA solves square systems only.
-  setup.integrator = method_ == Method::kBdf && !setup.dae.definition().redundant
-                         ? make_ida(setup.dae, data_, integrator_options_)
-                         : std::make_unique<Radau>(setup.dae, data_, integrator_options_);
+  setup.integrator = make_integrator(setup.dae);
   return setup;
+}
+
+std::unique_ptr<Integrator> ModeRun::make_integrator(const Dae& dae) {
+  if (method_ == Method::kHalfExplicit)
+    return std::make_unique<HalfExplicit>(
+        *analysed_->dae, data_, integrator_options_,
+        has_level_rows() ? analysed_->formulated->levels : LevelRows());
+  // IDA solves square systems only.
+  if (method_ == Method::kBdf && !dae.definition().redundant)
+    return make_ida(dae, data_, integrator_options_);
+  return std::make_unique<Radau>(dae, data_, integrator_options_);
 }
 
 IntegratorCounts ModeRun::counts() const {
@@ -553,6 +567,15 @@ LevelResiduals ModeRun::constraint_residuals() const {
   return monitor_ != nullptr ? monitor_->residuals() : LevelResiduals();
 }
 
+void refuse_half_explicit(const HybridSystem& system, const Mode& mode,
+                          const std::string& objection) {
+  throw Error(
+      fmt::format("{}: method half-explicit integrates mechanical modes (der(p) = Z(p)*v, "
+                  "M*der(v) = f - G^T*lambda, g(p) = 0) and modes of index 0 and 1; mode '{}' is "
+                  "neither: {}; use method radau",
+                  system.name(), mode.name, objection));
+}
+
 std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
                                        const SimulateOptions& options, double tolerance, double t,
                                        const SystemState& state,
@@ -560,10 +583,17 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
   std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
   if (analysed == nullptr) return nullptr;
   auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
+  std::string objection;
+  if (options.method == Method::kHalfExplicit) {
+    std::unique_ptr<const AnalysedMode> form = separate_levels(system, run->analysed(), objection);
+    if (form == nullptr && !run->integrated_as_written())
+      refuse_half_explicit(system, run->mode(), objection);
+    if (form == nullptr) return run;
+    return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
+  }
   if (options.formulation == Formulation::kReduced) return run;
   SystemState point = state;
   run->make_consistent(t, point);  // where it fails, the state is the best guess there is
-  std::string objection;
   std::unique_ptr<const AnalysedMode> form = reformulate(
       system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
   if (form == nullptr) {

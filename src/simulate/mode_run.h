@@ -113,9 +113,13 @@ class ModeRun {
   };
 
   void compile_transitions(const HybridSystem& system);
+  bool has_level_rows() const {
+    return analysed_->formulated != nullptr && !analysed_->formulated->levels.velocity.empty();
+  }
   ConsistentSolver& constraints() {
     return projection_ != nullptr ? *projection_ : active_->consistent;
   }
+  std::unique_ptr<Integrator> make_integrator(const Dae& dae);
   Setup& setup_for(const std::vector<std::size_t>& states, bool shares_forces = false);
   bool share_forces();
   bool reselect();
@@ -166,6 +170,10 @@ class ModeRun {
   IntegratorCounts earlier_;
   ModeReport report_;
 };
+
+// Throws Error: the mode is none for half-explicit methods.
+[[noreturn]] void refuse_half_explicit(const HybridSystem& system, const Mode& mode,
+                                       const std::string& objection);
 
 // Analyses a mode by structure and makes what integrates it, in the formulation the options ask for
 // where the mode has constraints; `state` is the point it is about to be entered with. Null if

@@ -10,12 +10,11 @@
 
 #include "analysis/formulations.h"
 #include "model/system.h"
+#include "simulate/method.h"
 #include "simulate/result.h"
 #include "simulate/trajectory.h"
 
 namespace saltus {
-
-enum class Method { kRadau, kBdf };
 
 // What to do when two modes send the state to each other across one surface.
 enum class ChatteringAnswer {
@@ -23,12 +22,6 @@ enum class ChatteringAnswer {
   kHysteresis,  // switch only when the surface has been passed by a width
   kStop,        // end the run and say so
 };
-
-// IDA integrates square systems of index 1 only.
-constexpr bool can_integrate(Method method, Formulation formulation) {
-  return method != Method::kBdf ||
-         (!keeps_higher_index(formulation) && formulation != Formulation::kOverdetermined);
-}
 
 struct SimulateOptions {
   // Where not given, the system's own experiment decides.
@@ -40,7 +33,7 @@ struct SimulateOptions {
   std::optional<double> absolute_tolerance = {};
   Method method = Method::kRadau;
   // How modes with constraints are written before they are integrated; modes without, and modes
-  // that are not mechanical, keep the default.
+  // that are not mechanical, keep the default. The default is what suits the method.
   Formulation formulation = Formulation::kReduced;
   double baumgarte = 10.0;           // 1/s: alpha = beta of that formulation
   bool measure_constraints = false;  // fill SimulateResult::residuals

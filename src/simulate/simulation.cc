@@ -63,19 +63,17 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
           fmt::format("width {} of hysteresis must be positive", options.hysteresis.value_or(0.0)));
   require(options.baumgarte > 0.0,
           fmt::format("Baumgarte's alpha {} must be positive", options.baumgarte));
-  const Formulation form = options.formulation;
-  require(can_integrate(options.method, form),
-          fmt::format("bdf integrates square systems of index 1 only, not formulation '{}'; use "
-                      "method radau, or formulation reduced, minimal, acceleration or baumgarte",
-                      to_string(form)));
+  options_.formulation = formulation_for(options.method, options.formulation);
+  const std::string objection = objection_to(options.method, options_.formulation);
+  require(objection.empty(), objection);
   recorder_ = std::make_unique<Recorder>(system_, start_time_, stop_time_, interval_, options.sink);
   time_ = last_event_ = start_time_;
   state_ = start_state(system);
   if (!options.sensitivities.empty())
     tangents_ = std::make_unique<Sensitivities>(system_, options.sensitivities);
   result_.model = system.name();
-  result_.method = options.method == Method::kBdf ? "bdf" : "radau";
-  result_.formulation = to_string(options.formulation);
+  result_.method = to_string(options.method);
+  result_.formulation = to_string(options_.formulation);
   result_.tolerance = tolerance_;
 }
 
@@ -94,6 +92,7 @@ ModeRun& Simulation::visit(ModeId id) {
   std::unique_ptr<ModeRun>& run = modes_[id.index()];
   if (run == nullptr) {
     visited_.push_back(id);
+    if (options_.method == Method::kDerivativeArray) return analyse_by_numbers(id);
     {
       const Stopwatch watch(analyse_seconds_);
       run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
@@ -106,6 +105,9 @@ ModeRun& Simulation::visit(ModeId id) {
 // Where structure does not settle a mode, or numbers disagree with it.
 ModeRun& Simulation::analyse_by_numbers(ModeId id) {
   const Stopwatch watch(analyse_seconds_);
+  if (options_.method == Method::kHalfExplicit)
+    refuse_half_explicit(system_, system_.modes()[id.index()],
+                         "its structure does not tell its constraints");
   auto analysed = saltus::analyse_by_numbers(system_, id, time_, state_);
   result_.warnings.insert(result_.warnings.end(), analysed->warnings.begin(),
                           analysed->warnings.end());

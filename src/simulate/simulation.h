@@ -92,7 +92,7 @@ class Simulation {
   double elapsed() const;
 
   HybridSystem system_;  // a copy: modes and variables are added to it during the run
-  const SimulateOptions& options_;
+  SimulateOptions options_;
   double start_time_;
   double stop_time_;
   double tolerance_;

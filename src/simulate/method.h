@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/formulations.h"
+
+namespace saltus {
+
+enum class Method {
+  kRadau,            // Radau IIA of order 5, for every formulation
+  kBdf,              // variable order, by SUNDIALS IDA
+  kHalfExplicit,     // Runge-Kutta of order 3 on velocity level, for mechanical modes
+  kDerivativeArray,  // Radau IIA on the derivative array, HM (25)
+};
+inline constexpr std::array kMethods = {Method::kRadau, Method::kBdf, Method::kHalfExplicit,
+                                        Method::kDerivativeArray};
+const char* to_string(Method method);
+std::optional<Method> parse_method(std::string_view name);
+
+// The formulation a method uses where none is asked for (that is kReduced).
+Formulation formulation_for(Method method, Formulation asked);
+
+// Why a method cannot integrate a formulation and what to use instead; empty: it can.
+std::string objection_to(Method method, Formulation formulation);
+
+}  // namespace saltus
