@@ -105,7 +105,11 @@ run 0 compare pendulum --methods radau,bdf --formulations reduced,position,minim
 has out "acceleration"; has out "not-possible"; has out "bdf integrates square systems"
 [ "$(wc -l <made/table.csv)" -eq 7 ] || fail "$(wc -l <made/table.csv) lines in table.csv"
 has made/table.csv "radau,position,0.0001,right"; has made/table.svg "</svg>"
+run 0 compare pendulum --methods half-explicit,derivative-array --tolerances 1e-3 --stop-time 1
+has out "half-explicit     velocity"; has out "derivative-array  array"
 run 2 compare pendulum --formulations ggl,eom; has err "eom"
+run 0 simulate four_bar --method half-explicit --json -; has out '"method": "half-explicit"'
+run 2 simulate four_bar --method half-explicit --formulation ggl; has err "velocity"
 run 2 compare pendulum --tolerances 1e-3,2; has err "tolerance"
 run 1 compare ball --tolerances 1e-3 --formulations reduced --csv /dev/full; has err "/dev/full"
 run 0 simulate slider_crank --formulation ggl --json -; has out '"formulation": "ggl"'

@@ -364,6 +364,10 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
     analysed->differential.push_back(form->definition.controlled[j]);
   analysed->dae = std::make_unique<const Dae>(form->definition);
   analysed->projected = std::move(form);
+  const Offsets offsets =
+      find_offsets(signature_of(analysed->written.residuals, analysed->unknowns));
+  if (offsets.solvable)
+    analysed->mechanics = find_mechanical_structure(analysed->written, analysed->unknowns, offsets);
   compile_guards(mode, *analysed);
   compile_recovery(system, *analysed);
   return analysed;

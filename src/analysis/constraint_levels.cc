@@ -16,8 +16,8 @@ LevelResiduals::LevelResiduals() {
 
 LevelResiduals& LevelResiduals::operator|=(const LevelResiduals& other) {
   for (Levels LevelResiduals::*levels :
-       {&LevelResiduals::at_steps, &LevelResiduals::at_switches,
-        &LevelResiduals::absolute_at_steps, &LevelResiduals::absolute_at_switches})
+       {&LevelResiduals::at_steps, &LevelResiduals::at_switches, &LevelResiduals::absolute_at_steps,
+        &LevelResiduals::absolute_at_switches})
     for (std::size_t k = 0; k < 3; ++k)
       (this->*levels)[k] = std::fmax((this->*levels)[k], (other.*levels)[k]);
   return *this;
@@ -67,8 +67,8 @@ ConstraintMonitor::ConstraintMonitor(const HybridSystem& system,
     }
   }
   for (std::size_t k = 0; k < levels_.size(); ++k)
-    outputs.push_back(magnitude_of_terms(
-        outputs[k], [&](VariableId id) { return system.variable(id).nominal; }));
+    outputs.push_back(
+        magnitude_of_terms(outputs[k], [&](VariableId id) { return system.variable(id).nominal; }));
   for (const Parameter& p : system.parameters()) parameters_.push_back(p.value);
   tape_ = Tape(outputs, state_inputs(system));
   registers_ = tape_.make_workspace();

@@ -45,7 +45,6 @@ class ConstraintMonitor {
 
 // Sum of the magnitudes of the terms of a sum: |a| + |b| for a + b, |c| (|a| + |b|) for c (a + b).
 // `nominal`: the least magnitude of a variable; empty: none.
-Expr magnitude_of_terms(const Expr& a,
-                        const std::function<double(VariableId)>& nominal = nullptr);
+Expr magnitude_of_terms(const Expr& a, const std::function<double(VariableId)>& nominal = nullptr);
 
 }  // namespace saltus

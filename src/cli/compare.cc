@@ -12,6 +12,7 @@
 #include "cli/destinations.h"
 #include "cli/interrupt.h"
 #include "cli/load.h"
+#include "cli/progress.h"
 #include "output/comparison.h"
 
 namespace saltus {
@@ -30,22 +31,31 @@ constexpr const char* kFooter =
 Constraints on velocity level are treated alike, one level later. Modes without constraints, or of
 another kind, keep their form.
 
-Columns: wall time; steps; the largest residuals of the constraints and their derivatives over all
-accepted steps, relative to the size of their terms, in brackets at switches if ten times larger;
-the largest error of a switch time and of the final values against a tight run. A run through other
-modes than the tight one says "wrong-sequence".
+Methods:
+  radau             Radau IIA of order 5, on every formulation
+  bdf               variable order (SUNDIALS IDA), on formulations that are square and of index 1
+  half-explicit     Runge-Kutta of order 3 on velocity level with projections, for mechanical modes;
+                    explicit: many steps where something is stiff
+  derivative-array  Radau IIA on all equations and their derivatives as the mode is written; finds
+                    constraints by numbers alone, with dense matrices
+
+Columns: processor time of the integration, modes being built; steps; the largest residuals of the
+constraints and their derivatives over all accepted steps, in the unit of the constraint, in brackets
+at switches if ten times larger (relative ones are in the CSV file); the largest error of a switch
+time and of the final values against a tight run. A run through other modes than the tight one says
+"wrong-sequence".
 
 Examples:
   saltus compare four_bar
   saltus compare pendulum --formulations reduced,ggl,overdetermined --tolerances 1e-4,1e-6,1e-8
-  saltus compare slider_crank --methods radau,bdf --csv table.csv --plot table.svg
+  saltus compare nag --csv table.csv --plot table.svg
 
 Exit status: 0 compared, whatever was found; 1 interrupted, or a file could not be written; 2 the
 input is wrong, or the tight run does not reach the end.)";
 
 struct CompareArguments {
   ModelChoice choice;
-  std::vector<std::string> methods = {"radau"};
+  std::vector<std::string> methods;
   std::vector<std::string> formulations;
   CompareOptions options;
   std::string csv;
@@ -55,7 +65,7 @@ struct CompareArguments {
 int run_compare(CompareArguments arguments) {
   const HybridSystem system = load_model(arguments.choice);
   CompareOptions& options = arguments.options;
-  options.methods.clear();
+  if (!arguments.methods.empty()) options.methods.clear();
   for (const std::string& name : arguments.methods)
     options.methods.push_back(parse_method(name).value_or(Method::kRadau));
   options.formulations.clear();
@@ -63,7 +73,21 @@ int run_compare(CompareArguments arguments) {
     options.formulations.push_back(parse_formulation(name).value_or(Formulation::kReduced));
   const InterruptFlag interrupt;
   options.run.stop_requested = interrupt.flag();
-  const Comparison comparison = compare(system, options);
+  Comparison comparison;
+  {
+    ProgressLine line(options.run.start_time.value_or(system.experiment.start_time),
+                      options.run.stop_time.value_or(system.experiment.stop_time), true);
+    std::string label;
+    std::size_t labelled = 0;
+    options.progress = [&](std::size_t run, std::size_t runs, const std::string& name,
+                           double time) {
+      if (label.empty() || run != labelled)
+        label = fmt::format("run {} of {}, {}: ", run, runs, name);
+      labelled = run;
+      line.update(time, label);
+    };
+    comparison = compare(system, options);
+  }
   fmt::print(stdout, "{}", comparison_text(comparison));
   std::fflush(stdout);
   const auto write = [](const std::string& text, const std::string& path) {
@@ -78,10 +102,9 @@ int run_compare(CompareArguments arguments) {
   };
   bool complete = write(comparison_csv(comparison), arguments.csv);
   complete = write(comparison_svg(comparison), arguments.plot) && complete;
-  const std::size_t wanted =
-      options.methods.size() * options.formulations.size() * options.tolerances.size();
-  if (comparison.rows.size() < wanted) {
-    fmt::print(stderr, "error: interrupted after {} of {} runs\n", comparison.rows.size(), wanted);
+  if (comparison.rows.size() < comparison.runs) {
+    fmt::print(stderr, "error: interrupted after {} of {} runs\n", comparison.rows.size(),
+               comparison.runs);
     complete = false;
   }
   return complete ? kReached : kStopped;
@@ -96,17 +119,18 @@ void add_compare_command(CLI::App& program, int& status) {
   CompareArguments& a = *arguments;
   std::vector<std::string> names;
   for (const Formulation f : kFormulations) names.emplace_back(to_string(f));
-  a.formulations = names;
   std::vector<std::string> methods;
   for (const Method m : kMethods) methods.emplace_back(to_string(m));
   command->footer(kFooter);
   add_model_options(*command, a.choice);
-  command->add_option("--methods", a.methods, "default radau")
+  command->add_option("--methods", a.methods, "see below; default: all")
       ->delimiter(',')
       ->check(CLI::IsMember(methods))
       ->allow_extra_args(false)
       ->option_text("NAME,...");
-  command->add_option("--formulations", a.formulations, "see below; default: all")
+  command
+      ->add_option("--formulations", a.formulations,
+                   "see below; default: all that a method can integrate")
       ->delimiter(',')
       ->check(CLI::IsMember(names))
       ->allow_extra_args(false)

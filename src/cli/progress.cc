@@ -18,7 +18,7 @@ ProgressLine::~ProgressLine() {
   std::fflush(stderr);
 }
 
-void ProgressLine::update(double time) {
+void ProgressLine::update(double time, std::string_view what) {
   constexpr std::size_t kCallsPerLook = 16;  // a step may take less than reading the clock
   if (!enabled_ || ++calls_ % kCallsPerLook != 0) return;
   const Clock::time_point now = Clock::now();
@@ -26,8 +26,8 @@ void ProgressLine::update(double time) {
   next_ = now + std::chrono::milliseconds(100);
   shown_ = true;
   fmt::print(stderr,
-             "\r{:5.1f} %   t = {:.6g} of {:g} s   (Ctrl-C stops and keeps the results)\x1b[K",
-             100.0 * (time - start_time_) / (stop_time_ - start_time_), time, stop_time_);
+             "\r{}{:5.1f} %   t = {:.6g} of {:g} s   (Ctrl-C stops and keeps the results)\x1b[K",
+             what, 100.0 * (time - start_time_) / (stop_time_ - start_time_), time, stop_time_);
   std::fflush(stderr);
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string_view>
 
 namespace saltus {
 
@@ -14,7 +15,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void update(double time);
+  // `what` comes first, if anything.
+  void update(double time, std::string_view what = {});
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,5 +1,6 @@
 #include "integrate/collocation.h"
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <cmath>
 
@@ -19,6 +20,22 @@ Collocation::Collocation() {
     }
   }
   inverse = v * w.inverse();
+  const Eigen::EigenSolver<Eigen::Matrix3d> eigen(inverse, false);
+  for (int k = 0; k < 3; ++k)
+    if (std::abs(eigen.eigenvalues()(k).imag()) < 1e-8)
+      real_eigenvalue = eigen.eigenvalues()(k).real();
+}
+
+CollocationWeights Collocation::weights(double s) const {
+  CollocationWeights w{};
+  for (int i = 0; i < 3; ++i) {
+    const double p = c[(i + 1) % 3];
+    const double q = c[(i + 2) % 3];
+    const double denominator = c[i] * (c[i] - p) * (c[i] - q);
+    w.value[i] = s * (s - p) * (s - q) / denominator;
+    w.slope[i] = ((s - p) * (s - q) + s * (s - q) + s * (s - p)) / denominator;
+  }
+  return w;
 }
 
 const Collocation& radau_collocation() {

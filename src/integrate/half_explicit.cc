@@ -93,8 +93,8 @@ HalfExplicit::HalfExplicit(const Dae& dae, DaeData& data, IntegratorOptions opti
   matrix_.resize(places_.size());
   factored_.resize(places_.size());
   for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &new_x_, &new_dx_, &stage_x_, &next_x_, &middle_x_,
-                  &residual_, &scale_, &error_, &inner_dx_, &slopes_[0], &slopes_[1], &slopes_[2],
-                  &inner_x_[0], &inner_x_[1]})
+                  &last_stage_x_, &residual_, &scale_, &error_, &inner_dx_, &slopes_[0],
+                  &slopes_[1], &slopes_[2], &inner_x_[0], &inner_x_[1]})
     v->resize(n_);
   constraint_.resize(std::max(rows_.velocity.size(), rows_.position.size()));
 }
@@ -110,6 +110,7 @@ void HalfExplicit::restart(double t, std::span<const double> x, std::span<const 
   consistent_.solve_unique(data_, t, x1_.data(), dx1_.data());
   next_step_ = step;
   first_ = true;
+  stable_step_ = std::numeric_limits<double>::infinity();
   has_inner_points_ = false;
 }
 
@@ -151,6 +152,8 @@ StepOutcome HalfExplicit::step(double limit) {
     next_step_ = std::min(h * factor, options_.max_step);
     // A step cut by a limit says little about what the solution allows.
     if (reaches_limit && !rejected) next_step_ = std::max(next_step_, natural_step);
+    limit_by_stability();
+    next_step_ = std::min(next_step_, stable_step_);
     first_ = false;
     ++counts_.steps;
     return {};
@@ -180,6 +183,7 @@ StepOutcome HalfExplicit::attempt(double t_end, double h) {
   stage_x_ = x0_;
   for (std::size_t i = 0; i < kStages; ++i) {
     slopes_[i] = i == 0 ? dx0_ : slopes_[i - 1];
+    last_stage_x_ = stage_x_;
     const StepOutcome outcome = solve_stage(i, t_end, h);
     if (!outcome.ok()) return outcome;
     for (std::size_t j = 0; j < n_; ++j)
@@ -220,7 +224,8 @@ StepOutcome HalfExplicit::solve_stage(std::size_t stage, double t_end, double h)
       fresh = true;
     }
     motion_.residual(data_, t, stage_x_.data(), slopes.data(), residual_.data());
-    velocity_.residual(data_, t_next, next_x_.data(), slopes.data(), constraint_.data());
+    if (!rows_.velocity.empty())
+      velocity_.residual(data_, t_next, next_x_.data(), slopes.data(), constraint_.data());
     ++counts_.residuals;
     ++counts_.newton_iterations;
     for (std::size_t k = 0; k < rows_.velocity.size(); ++k)
@@ -250,7 +255,8 @@ StepOutcome HalfExplicit::solve_stage(std::size_t stage, double t_end, double h)
 bool HalfExplicit::update_matrix(double t, const double* x, const double* dx, double t_next,
                                  const double* x_next) {
   motion_.jacobian(data_, t, x, dx, motion_jacobian_.data());
-  velocity_.jacobian(data_, t_next, x_next, dx, velocity_jacobian_.data());
+  if (!rows_.velocity.empty())
+    velocity_.jacobian(data_, t_next, x_next, dx, velocity_jacobian_.data());
   ++counts_.jacobians;
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const bool of_motion = static_cast<std::size_t>(pattern_.row[k]) < motion_rows_;
@@ -343,6 +349,25 @@ double HalfExplicit::estimate_error(double h) {
     count += 1.0;
   }
   return std::max(count == 0.0 ? 0.0 : std::sqrt(sum / count), 1e-10);
+}
+
+// The error control alone would let stiff components swing at the size of the tolerance, through
+// guards that are near zero. The last stage and the step end at the same time: the ratio of the
+// differences in slope and value is the fastest rate that shows.
+void HalfExplicit::limit_by_stability() {
+  constexpr double kStable = 2.0;  // the region of stability ends at -2.51
+  constexpr double kRelease = 1.05;
+  double slopes = 0.0;
+  double values = 0.0;
+  for (std::size_t j = 0; j < n_; ++j) {
+    if (!differential_[j]) continue;
+    const double slope = (dx1_[j] - slopes_.back()[j]) * scale_[j];
+    const double value = (x1_[j] - last_stage_x_[j]) * scale_[j];
+    slopes += slope * slope;
+    values += value * value;
+  }
+  stable_step_ *= kRelease;
+  if (slopes > 0.0) stable_step_ = std::min(stable_step_, kStable * std::sqrt(values / slopes));
 }
 
 double HalfExplicit::choose_first_step(double limit) const {

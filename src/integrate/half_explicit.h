@@ -51,6 +51,7 @@ class HalfExplicit : public Integrator {
   bool update_matrix(double t, const double* x, const double* dx, double t_next,
                      const double* x_next);
   double estimate_error(double h);
+  void limit_by_stability();
   double choose_first_step(double limit) const;
   void make_inner_points() const;
   void solve_at(double s, std::vector<double>& x) const;
@@ -81,7 +82,8 @@ class HalfExplicit : public Integrator {
   std::vector<double> x0_, dx0_, x1_, dx1_;
   std::vector<double> new_x_, new_dx_;  // the end of the step being tried
   std::array<std::vector<double>, kStages> slopes_;
-  std::vector<double> stage_x_, next_x_, middle_x_, residual_, constraint_, scale_, error_;
+  std::vector<double> stage_x_, next_x_, middle_x_, last_stage_x_, residual_, constraint_, scale_,
+      error_;
 
   // Algebraic unknowns at two inner points of the last step, made when first asked for.
   mutable bool has_inner_points_ = false;
@@ -89,6 +91,7 @@ class HalfExplicit : public Integrator {
   mutable std::vector<double> inner_dx_;
 
   double next_step_ = 0.0;
+  double stable_step_ = 0.0;  // no longer than this where something is stiff
   bool first_ = true;
   IntegratorCounts counts_;
 };

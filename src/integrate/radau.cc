@@ -93,24 +93,8 @@ std::vector<double> row_weights(const Dae& dae) {
   return weights;
 }
 
-// Weights w with q(s) = x0 + sum w_i Z_i on the collocation polynomial, and of its s-derivative.
-struct Weights {
-  double value[3];
-  double slope[3];
-};
-
-Weights weights_at(double s) {
-  const auto& c = tableau().c;
-  Weights w{};
-  for (int i = 0; i < 3; ++i) {
-    const double p = c[(i + 1) % 3];
-    const double q = c[(i + 2) % 3];
-    const double denominator = c[i] * (c[i] - p) * (c[i] - q);
-    w.value[i] = s * (s - p) * (s - q) / denominator;
-    w.slope[i] = ((s - p) * (s - q) + s * (s - q) + s * (s - p)) / denominator;
-  }
-  return w;
-}
+using Weights = CollocationWeights;
+Weights weights_at(double s) { return radau_collocation().weights(s); }
 
 }  // namespace
 

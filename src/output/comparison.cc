@@ -54,7 +54,7 @@ std::pair<int, int> decades(const std::vector<double>& values) {
 std::string comparison_text(const Comparison& comparison) {
   constexpr std::size_t kColumns = 11;
   std::vector<std::array<std::string, kColumns>> table;
-  table.push_back({"method", "formulation", "tolerance", "wall s", "steps", "rejected", "position",
+  table.push_back({"method", "formulation", "tolerance", "cpu s", "steps", "rejected", "position",
                    "velocity", "acceleration", "switch s", "final"});
   std::vector<std::string> notes;
   for (const CompareRow& row : comparison.rows) {
@@ -65,7 +65,9 @@ std::string comparison_text(const Comparison& comparison) {
     line[4] = ran ? fmt::format("{}", row.steps) : "-";
     line[5] = ran ? fmt::format("{}", row.rejected) : "-";
     for (std::size_t k = 0; k < 3; ++k)
-      line[6 + k] = ran ? residual(row.residuals.at_steps[k], row.residuals.at_switches[k]) : "-";
+      line[6 + k] =
+          ran ? residual(row.residuals.absolute_at_steps[k], row.residuals.absolute_at_switches[k])
+              : "-";
     line[9] = number(row.switch_error);
     line[10] = number(row.final_error);
     if (row.verdict != CompareVerdict::kRight) line[10] = to_string(row.verdict);
@@ -93,14 +95,19 @@ std::string comparison_text(const Comparison& comparison) {
 
 std::string comparison_csv(const Comparison& comparison) {
   std::string text =
-      "method,formulation,tolerance,verdict,wall_seconds,steps,rejected,position,velocity,"
-      "acceleration,position_at_switches,velocity_at_switches,acceleration_at_switches,"
-      "switch_error,final_error,note\n";
+      "method,formulation,tolerance,verdict,processor_seconds,wall_seconds,steps,rejected,"
+      "position,velocity,acceleration,"
+      "position_at_switches,velocity_at_switches,acceleration_at_switches,"
+      "relative_position,relative_velocity,relative_acceleration,"
+      "relative_position_at_switches,relative_velocity_at_switches,"
+      "relative_acceleration_at_switches,switch_error,final_error,note\n";
   for (const CompareRow& row : comparison.rows) {
-    text +=
-        fmt::format("{},{},{},{},{},{},{}", to_string(row.method), to_string(row.formulation),
-                    row.tolerance, to_string(row.verdict), row.seconds, row.steps, row.rejected);
-    for (const auto& levels : {row.residuals.at_steps, row.residuals.at_switches})
+    text += fmt::format("{},{},{},{},{},{},{},{}", to_string(row.method),
+                        to_string(row.formulation), row.tolerance, to_string(row.verdict),
+                        row.seconds, row.wall_seconds, row.steps, row.rejected);
+    const LevelResiduals& r = row.residuals;
+    for (const auto& levels :
+         {r.absolute_at_steps, r.absolute_at_switches, r.at_steps, r.at_switches})
       for (const double value : levels) text += ',' + field(value);
     text += fmt::format(",{},{},{}\n", field(row.switch_error), field(row.final_error),
                         quoted(row.note));
@@ -110,8 +117,10 @@ std::string comparison_csv(const Comparison& comparison) {
 
 std::string comparison_svg(const Comparison& comparison) {
   constexpr double kWidth = 560.0, kHeight = 400.0, kLeft = 70.0, kTop = 40.0, kLegend = 190.0;
-  constexpr std::array kColors = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd",
-                                  "#ff7f0e", "#17becf", "#8c564b", "#7f7f7f"};
+  constexpr std::array kColors = {"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e",
+                                  "#17becf", "#8c564b", "#7f7f7f", "#000000"};  // by formulation
+  constexpr std::array kDashes = {"", " stroke-dasharray=\"6 4\"", " stroke-dasharray=\"2 3\"",
+                                  " stroke-dasharray=\"9 3 2 3\""};  // by method
   using Series = std::pair<Method, Formulation>;
   std::vector<Series> order;
   std::map<Series, std::vector<std::pair<double, double>>> points;
@@ -155,12 +164,12 @@ std::string comparison_svg(const Comparison& comparison) {
   svg += fmt::format(
       "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">error of the final values</text>\n"
       "<text x=\"18\" y=\"{:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {:.1f})\">"
-      "wall time, s</text>\n",
+      "processor time, s</text>\n",
       kLeft + 0.5 * kWidth, kTop + kHeight + 44.0, kTop + 0.5 * kHeight, kTop + 0.5 * kHeight);
   for (std::size_t k = 0; k < order.size(); ++k) {
     auto& line = points[order[k]];
-    const char* color = kColors[k % kColors.size()];
-    const char* dash = order[k].first == Method::kBdf ? " stroke-dasharray=\"6 4\"" : "";
+    const char* color = kColors[static_cast<std::size_t>(order[k].second) % kColors.size()];
+    const char* dash = kDashes[static_cast<std::size_t>(order[k].first) % kDashes.size()];
     std::string path;
     for (const auto& [error, seconds] : line) {
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', x(error), y(seconds));

@@ -9,6 +9,7 @@
 
 #include "analysis/shared_forces.h"
 #include "expr/differentiate.h"
+#include "integrate/derivative_array_method.h"
 #include "integrate/half_explicit.h"
 #include "integrate/ida.h"
 #include "integrate/radau.h"
@@ -52,7 +53,7 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   held_ = analysed_->written.held;  // come first; the projected form adds slots of its own
 
   if (start_ != nullptr) {
-    has_algebraic_ = analysed_->formulated->strangeness_free;
+    has_algebraic_ = analysed_->formulated != nullptr && analysed_->formulated->strangeness_free;
     recovery_registers_ = analysed_->recover.make_workspace();
     recovered_.resize(analysed_->recover.output_count());
     active_ = &setup_for({});
@@ -142,6 +143,13 @@ std::unique_ptr<Integrator> ModeRun::make_integrator(const Dae& dae) {
     return std::make_unique<HalfExplicit>(
         *analysed_->dae, data_, integrator_options_,
         has_level_rows() ? analysed_->formulated->levels : LevelRows());
+  if (uses_array_method() && analysed_->projected != nullptr)
+    return std::make_unique<DerivativeArrayMethod>(
+        *graph_, analysed_->written, analysed_->values,
+        std::vector<bool>(dae.definition().controlled.begin(),
+                          dae.definition().controlled.begin() +
+                              static_cast<std::ptrdiff_t>(analysed_->unknowns.size())),
+        data_, integrator_options_);
   // IDA solves square systems only.
   if (method_ == Method::kBdf && !dae.definition().redundant)
     return make_ida(dae, data_, integrator_options_);
@@ -459,7 +467,8 @@ void ModeRun::restart(double t) {
 StepOutcome ModeRun::step(double limit) {
   if (selector_ != nullptr && !analysed_->reduced->constant_entries && !reselect())
     return {StepStatus::kRanksChanged, 0};
-  if (projector_ != nullptr && !update_projector(integrator().time(), integrator().x().data()))
+  if (projector_ != nullptr && !uses_array_method() &&
+      !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
   if (outcome.status == StepStatus::kSingular && share_forces()) return integrator().step(limit);
@@ -593,7 +602,16 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
   }
   if (options.formulation == Formulation::kReduced) return run;
   SystemState point = state;
-  run->make_consistent(t, point);  // where it fails, the state is the best guess there is
+  const bool consistent = run->make_consistent(t, point).ok();
+  if (options.method == Method::kDerivativeArray) {
+    // What structure cannot start is left to numbers altogether.
+    if (!consistent || (run->integrated_as_written() && !run->measure_ranks(t).strangeness_free))
+      return nullptr;
+    auto array = analyse_by_numbers(system, id, t, point);
+    warnings.insert(warnings.end(), array->warnings.begin(), array->warnings.end());
+    return std::make_unique<ModeRun>(system, std::move(array), options, tolerance, std::move(run));
+  }
+  // Where it is not consistent, it is the best guess there is.
   std::unique_ptr<const AnalysedMode> form = reformulate(
       system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
   if (form == nullptr) {

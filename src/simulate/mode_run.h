@@ -116,6 +116,10 @@ class ModeRun {
   bool has_level_rows() const {
     return analysed_->formulated != nullptr && !analysed_->formulated->levels.velocity.empty();
   }
+  // It finds its projectors by itself.
+  bool uses_array_method() const {
+    return method_ == Method::kDerivativeArray && analysed_->values.u == 0;
+  }
   ConsistentSolver& constraints() {
     return projection_ != nullptr ? *projection_ : active_->consistent;
   }

@@ -92,7 +92,6 @@ ModeRun& Simulation::visit(ModeId id) {
   std::unique_ptr<ModeRun>& run = modes_[id.index()];
   if (run == nullptr) {
     visited_.push_back(id);
-    if (options_.method == Method::kDerivativeArray) return analyse_by_numbers(id);
     {
       const Stopwatch watch(analyse_seconds_);
       run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
