@@ -39,7 +39,7 @@ Methods:
   derivative-array  Radau IIA on all equations and their derivatives as the mode is written; finds
                     constraints by numbers alone, with dense matrices
 
-Columns: processor time of the integration, modes being built; steps; the largest residuals of the
+Columns: processor time without that of building modes; steps; the largest residuals of the
 constraints and their derivatives over all accepted steps, in the unit of the constraint, in brackets
 at switches if ten times larger (relative ones are in the CSV file); the largest error of a switch
 time and of the final values against a tight run. A run through other modes than the tight one says

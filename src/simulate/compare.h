@@ -41,7 +41,7 @@ struct CompareRow {
   double tolerance = 0.0;
   CompareVerdict verdict = CompareVerdict::kRight;
   std::string note;      // what went wrong
-  double seconds = 0.0;  // processor time of the integration, modes being built
+  double seconds = 0.0;  // processor time, without that of building modes
   double wall_seconds = 0.0;
   std::size_t steps = 0;
   std::size_t rejected = 0;

@@ -140,9 +140,10 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states, bool 
 
 std::unique_ptr<Integrator> ModeRun::make_integrator(const Dae& dae) {
   if (method_ == Method::kHalfExplicit)
-    return std::make_unique<HalfExplicit>(
-        *analysed_->dae, data_, integrator_options_,
-        has_level_rows() ? analysed_->formulated->levels : LevelRows());
+    return has_level_rows()
+               ? std::make_unique<HalfExplicit>(*analysed_->dae, data_, integrator_options_,
+                                                analysed_->formulated->levels)
+               : std::make_unique<HalfExplicit>(dae, data_, integrator_options_, LevelRows());
   if (uses_array_method() && analysed_->projected != nullptr)
     return std::make_unique<DerivativeArrayMethod>(
         *graph_, analysed_->written, analysed_->values,
@@ -592,6 +593,7 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
   std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
   if (analysed == nullptr) return nullptr;
   auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
+  if (run->mode().name.starts_with('$')) return run;  // only looked at, not integrated
   std::string objection;
   if (options.method == Method::kHalfExplicit) {
     std::unique_ptr<const AnalysedMode> form = separate_levels(system, run->analysed(), objection);
