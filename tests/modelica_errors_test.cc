@@ -119,7 +119,8 @@ TEST(ModelicaErrors, SeveralMistakesAreReportedTogether) {
     const std::string what = error.what();
     EXPECT_TRUE(what.starts_with("model.mo:3:")) << what;
     EXPECT_EQ(std::ranges::count(what, '\n'), 19) << what;
-    EXPECT_NE(what.find("\nmodel.mo:5:7: error: there is no 'undefined0'"), std::string::npos) << what;
+    EXPECT_NE(what.find("\nmodel.mo:5:7: error: there is no 'undefined0'"), std::string::npos)
+        << what;
   }
 }
 
