@@ -91,7 +91,7 @@ bool changes_offsets(const std::vector<Equation>& equations, const SelectConditi
     rows.insert(rows.end(), with.begin(), with.end());
   }
   std::ranges::sort(rows);
-  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   Signature left = columns.signature();
   for (const std::size_t i : rows)
     left.rows[i] = columns.row(freeze(equations[i].residual(), frozen));

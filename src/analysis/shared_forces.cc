@@ -18,7 +18,7 @@ std::vector<std::size_t> shared_forces(const Dae& dae, DaeData& data, double t, 
   std::vector<double> values(2 * nonzeros);
   dae.jacobian(data, t, x, dx, values.data());
   // F_x above F_x': what neither sees.
-  Eigen::MatrixXd both = Eigen::MatrixXd::Zero(2 * pattern.rows, pattern.columns);
+  Eigen::MatrixXd both = Eigen::MatrixXd::Zero(2 * Eigen::Index{pattern.rows}, pattern.columns);
   for (int j = 0; j < pattern.columns; ++j)
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
       const double nominal = dae.definition().nominal[static_cast<std::size_t>(j)];

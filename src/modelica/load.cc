@@ -27,7 +27,7 @@ std::shared_ptr<Modification> make_modification(
       from = dot + 1;
     }
     auto modification = std::make_shared<Modification>();
-    modification->value = parse_expression(value, option + " " + name);
+    modification->value = parse_expression(value, fmt::format("{} {}", option, name));
     argument.modification = modification;
     result->arguments.push_back(std::move(argument));
   }

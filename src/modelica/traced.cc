@@ -71,7 +71,7 @@ TracedFunction::TracedFunction(std::shared_ptr<Library> library, const ClassDefi
       function_(function),
       scratch_(function.name),
       host_(library_, scratch_),
-      place_(std::move(place)),
+      place_(place),
       arguments_(std::move(arguments)) {
   for (std::size_t k = 0; k < inputs; ++k)
     symbols_.push_back(scratch_.system.variable(fmt::format("input {}", k + 1)));
@@ -142,7 +142,7 @@ double TracedFunction::value(const double* inputs, std::size_t output,
 }
 
 std::shared_ptr<const Function> TracedFunction::output(std::size_t output,
-                                                       std::vector<std::size_t> by) {
+                                                       const std::vector<std::size_t>& by) {
   Function f;
   f.name = function_.qualified_name();
   if (output > 0) f.name += fmt::format("#{}", output + 1);
@@ -153,7 +153,7 @@ std::shared_ptr<const Function> TracedFunction::output(std::size_t output,
   f.partial = [self, output, by](std::size_t argument, const std::vector<Expr>& arguments) {
     std::vector<std::size_t> more = by;
     more.push_back(argument);
-    return saltus::call(self->output(output, std::move(more)), arguments);
+    return saltus::call(self->output(output, more), arguments);
   };
   return std::make_shared<const Function>(std::move(f));
 }

@@ -44,7 +44,7 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
   std::vector<Value> run(const std::vector<double>& point);
 
   // Number `output` of the results, differentiated by these inputs, as a function of the inputs.
-  std::shared_ptr<const Function> output(std::size_t output, std::vector<std::size_t> by);
+  std::shared_ptr<const Function> output(std::size_t output, const std::vector<std::size_t>& by);
 
  private:
   struct Compiled {
