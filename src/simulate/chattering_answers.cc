@@ -223,6 +223,8 @@ void Chattering::hop(ModeId to, Event event, bool hop_follows_event) {
   const auto flat = std::ranges::find(run_.flat_modes_, to);
   if (flat != run_.flat_modes_.end())
     run_.flat_mode_ = static_cast<std::size_t>(flat - run_.flat_modes_.begin());
+  run_.left_.values.resize(run_.state_.values.size(), 0.0);  // modes made since bring unknowns
+  run_.left_.slopes.resize(run_.state_.values.size(), 0.0);
   // Onto the surface from where the switch was located is no jump.
   for (std::size_t i = 0; i < run_.state_.values.size(); ++i) {
     double& before = run_.left_.values[i];

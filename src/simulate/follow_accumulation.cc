@@ -76,8 +76,6 @@ void Simulation::go_to_limit(const Accumulation& limit) {
   }
   if (tangents_ != nullptr)
     tangents_->give_up(fmt::format("events accumulate at t = {:.10g}", time_));
-  state_.values.resize(system_.variables().size(), 0.0);
-  left_.values.resize(system_.variables().size(), 0.0);
   try {
     if (!enter(next)) return;
   } catch (const Error& error) {

@@ -81,8 +81,10 @@ Simulation::~Simulation() = default;
 
 ModeId Simulation::add_mode(Mode mode) {
   system_.mode(mode.name) = std::move(mode);
-  state_.values.resize(system_.variables().size(), 0.0);
-  state_.slopes.resize(state_.values.size(), 0.0);
+  for (SystemState* state : {&state_, &left_}) {
+    state->values.resize(system_.variables().size(), 0.0);
+    state->slopes.resize(system_.variables().size(), 0.0);
+  }
   modes_.resize(system_.modes().size());
   recorder_->follow_growth();
   return ModeId(modes_.size() - 1);
