@@ -13,6 +13,7 @@
 #include "examples/nag/nag.h"
 #include "model/build.h"
 #include "modelica/load.h"
+#include "nag_switches.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
@@ -26,36 +27,6 @@ SimulateResult run(double tolerance, const Overrides& overrides = {}, double sto
   options.use_modelica_path = false;
   return simulate(build(load_modelica("Saltus.Examples." + model, options)),
                   {.stop_time = stop_time, .tolerance = tolerance, .interval = 0.5});
-}
-
-std::vector<std::string> sequence(const SimulateResult& result) {
-  std::vector<std::string> modes;
-  for (const Event& event : result.events) {
-    if (event.from == event.to) continue;
-    if (modes.empty()) modes.push_back(event.from);
-    modes.push_back(event.to);
-  }
-  return modes;
-}
-
-std::vector<double> switch_times(const SimulateResult& result) {
-  std::vector<double> times;
-  for (const Event& event : result.events)
-    if (event.from != event.to) times.push_back(event.time);
-  return times;
-}
-
-const std::vector<std::string> kSequence = {"M1", "M12", "M2", "M23", "M3", "M32", "M2"};
-// problems/reference/nag.cc.
-const std::vector<double> kSwitches = {2.0703151447327, 2.1356276172122, 4.0827234968600,
-                                       4.1530855764272, 6.0492597000080, 6.1011683071584};
-
-void expect_switches(const SimulateResult& result, double accuracy) {
-  ASSERT_TRUE(result.completed()) << result.message;
-  ASSERT_EQ(sequence(result), kSequence);
-  const std::vector<double> times = switch_times(result);
-  for (std::size_t k = 0; k < times.size(); ++k)
-    EXPECT_NEAR(times[k], kSwitches[k], accuracy) << kSequence[k + 1];
 }
 
 // Names of the speeds of bodies 1 ... 21 of HM Figure 2 in the Modelica model.

@@ -44,6 +44,15 @@ std::vector<double> shifted(const std::vector<double>& base, double e,
   return result;
 }
 
+template <class Column>
+SystemState shifted(const SystemState& base, double e, const Column& column) {
+  SystemState result = base;
+  result.values = shifted(base.values, e, column.values);
+  result.slopes = shifted(base.slopes, e, column.slopes);
+  result.slots = shifted(base.slots, e, column.slots);
+  return result;
+}
+
 // Rows of the mode's Dae that are in force.
 std::vector<int> places_of_rows(const ModeRun& run) {
   const std::size_t all = run.analysed().dae->definition().residuals.size();
@@ -467,15 +476,11 @@ void Sensitivities::assign(ModeRun& from, std::size_t guard, const std::vector<A
     const std::vector<double> kept = parameters;
     differentiate(
         [&](double e, std::vector<double>& out) {
-          SystemState state = left;
-          state.values = shifted(left.values, e, column.values);
-          state.slopes = shifted(left.slopes, e, column.slopes);
-          state.slots = shifted(left.slots, e, column.slots);
           if (column.parameter >= 0) {
             const auto k = static_cast<std::size_t>(column.parameter);
             parameters[k] = kept[k] + e;
           }
-          from.transition_values(guard, t + e * column.dt, state, out);
+          from.transition_values(guard, t + e * column.dt, shifted(left, e, column), out);
           return true;
         },
         kDistance / size_of(column, left), tangent);
@@ -540,15 +545,11 @@ void Sensitivities::enter(ModeRun& run, double t, const SystemState& before, con
     column.ds.assign(n, 0.0);
     const bool ok = differentiate(
         [&](double e, std::vector<double>& out) {
-          SystemState state = before;
-          state.values = shifted(before.values, e, column.values);
-          state.slopes = shifted(before.slopes, e, column.slopes);
-          state.slots = shifted(before.slots, e, column.slots);
           if (column.parameter >= 0) {
             const auto k = static_cast<std::size_t>(column.parameter);
             parameters[k] = kept[k] + e;
           }
-          const bool entered = enter(t + e * column.dt, std::move(state));
+          const bool entered = enter(t + e * column.dt, shifted(before, e, column));
           if (entered) out = run.point();
           return entered;
         },
