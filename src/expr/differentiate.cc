@@ -116,9 +116,17 @@ Expr chain(const Node* n, std::size_t i, const Expr& d) {
   }
 }
 
-// Forward mode: the derivative of `root` when each leaf changes at the rate seed(leaf).
+Expr call_rate(const Node* n, const std::vector<Expr>& slopes) {
+  if (std::all_of(slopes.begin(), slopes.end(), is_zero)) return 0.0;
+  std::vector<Expr> arguments;
+  for (const Node* child : n->children) arguments.emplace_back(child);
+  return n->function->rate(arguments, slopes);
+}
+
+// Forward mode: the derivative of `root` when each leaf changes at the rate seed(leaf). `by_time`:
+// functions that know their rate are asked for it.
 template <class Seed>
-Expr forward(const Node* root, Seed&& seed) {
+Expr forward(const Node* root, Seed&& seed, bool by_time) {
   NodeMap position;
   std::vector<const Node*> order;
   append_postorder(root, position, order);
@@ -134,6 +142,10 @@ Expr forward(const Node* root, Seed&& seed) {
       if (!is_zero(taken) || !is_zero(other)) {
         rate[k] = select(branches_of(n).condition, taken, other);
       }
+    } else if (by_time && n->op == Op::kCall && n->function->rate) {
+      std::vector<Expr> slopes;
+      for (const Node* child : n->children) slopes.push_back(rate_of(child));
+      rate[k] = call_rate(n, slopes);
     } else {
       for (std::size_t i = 0; i < n->children.size(); ++i) {
         const Expr d = rate_of(n->children[i]);
@@ -249,10 +261,11 @@ class ReverseMode {
 
 Expr der_once(const Expr& a) {
   if (a.is_number()) return 0.0;
-  return forward(a.node(), [](const Node* leaf) -> Expr {
+  const auto slope = [](const Node* leaf) -> Expr {
     if (leaf->op == Op::kVariable) return leaf->graph->variable(leaf->variable(), leaf->order + 1);
     return leaf->op == Op::kTime ? 1.0 : 0.0;
-  });
+  };
+  return forward(a.node(), slope, true);
 }
 
 }  // namespace
@@ -265,7 +278,8 @@ Expr der(const Expr& a, int times) {
 
 Expr partial(const Expr& a, const Expr& leaf) {
   if (a.is_number()) return 0.0;
-  return forward(a.node(), [&](const Node* n) -> Expr { return n == leaf.node() ? 1.0 : 0.0; });
+  const auto seed = [&](const Node* n) -> Expr { return n == leaf.node() ? 1.0 : 0.0; };
+  return forward(a.node(), seed, false);
 }
 
 std::vector<JacobianEntry> jacobian(std::span<const Expr> expressions,

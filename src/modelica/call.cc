@@ -171,6 +171,14 @@ std::vector<Value> Flattener::call_function(const ClassDefinition& function,
                                             const Place& place) {
   if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
     return *native;
+  if (std::optional<std::vector<Value>> known = call_with_derivative(function, arguments, place))
+    return *known;
+  return run_inlined(function, arguments, place);
+}
+
+std::vector<Value> Flattener::run_inlined(const ClassDefinition& function,
+                                          const std::vector<NamedValue>& arguments,
+                                          const Place& place) {
   const ClassInfo& in = info(function);
   if (function.external)
     refuse(fmt::format("external function '{}'", function.qualified_name()), place);

@@ -38,6 +38,11 @@ class Flattener {
   std::vector<Value> trace(const ClassDefinition& function,
                            const std::vector<NamedValue>& arguments, const Place& place,
                            Trace& into);
+  // The results of a function as expressions of its arguments; `is_value`: also if it names its
+  // derivative. Throws Error.
+  std::vector<Value> results_of(const ClassDefinition& function,
+                                const std::vector<NamedValue>& arguments, const Place& place,
+                                bool is_value);
 
   // Where each variable of the model is declared, by VariableId.
   const std::vector<SourceLocation>& variable_places() const { return variable_places_; }
@@ -182,6 +187,8 @@ class Flattener {
   Value derivative_of(const Value& value, const Place& place);
   std::vector<Value> call_function(const ClassDefinition& function,
                                    const std::vector<NamedValue>& arguments, const Place& place);
+  std::vector<Value> run_inlined(const ClassDefinition& function,
+                                 const std::vector<NamedValue>& arguments, const Place& place);
   std::vector<Value> call_vectorized(const ClassDefinition& function,
                                      const std::vector<NamedValue>& arguments, const Place& place);
   std::optional<std::vector<Value>> call_native(const ClassDefinition& function,
@@ -230,6 +237,12 @@ class Flattener {
   std::optional<std::vector<Value>> call_traced(const ClassDefinition& function,
                                                 const std::vector<NamedValue>& arguments,
                                                 const Place& place);
+
+  // --- derivative_function.cc: functions that name their derivative
+  std::optional<std::vector<Value>> call_with_derivative(const ClassDefinition& function,
+                                                         const std::vector<NamedValue>& arguments,
+                                                         const Place& place);
+  std::vector<std::string> input_names(const ClassDefinition& function, bool only_real);
 
   // --- algorithms.cc
   void flatten_algorithm(const std::vector<Statement>& statements, const Scope& scope,

@@ -138,7 +138,7 @@ end M;
   EXPECT_NE(message.find("model.mo:"), std::string::npos) << message;
 }
 
-// With a derivative given by annotation the function is differentiated all the same.
+// An inlined function is differentiated, whatever derivative it names.
 TEST(TracedFunction, AnnotationsOfFunctionsAreAccepted) {
   const FlatModel model = flatten_text(R"(
 function f
