@@ -27,6 +27,7 @@ run 0 --version; has out "saltus 0."
 run 0 --help; has out "Exit status"; has out "saltus simulate ball"
 run 0 simulate --help; has out "--tolerance"; has out "default"; has out "Exit status"
 run 0 examples; for name in ball tanks robertson rectifier pendulum slider_crank four_bar arm nag nag_coast rlc km16 km17 evaporator stick_slip relays billiard; do has out "$name"; done
+has out "Saltus.Examples.Ball "; has out "the velocity jumps at every impact"; has out "Saltus.Drivetrain.Examples.Engagement "
 run 2; has err "error:"
 
 # A plain run says where the points are, and shows no progress in a pipe

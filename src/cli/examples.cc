@@ -4,25 +4,59 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
+#include "cli/load.h"
+#include "modelica/library.h"
 
 namespace saltus {
+namespace {
+
+using Lines = std::vector<std::pair<std::string, std::string>>;  // name and summary
+
+void print(const Lines& lines) {
+  std::size_t width = 0;
+  for (const auto& [name, summary] : lines) width = std::max(width, name.size());
+  for (const auto& [name, summary] : lines)
+    fmt::print(stdout, "{:<{}}  {}\n", name, width, summary);
+}
+
+// The models of the bundled packages of examples.
+Lines text_examples() {
+  Lines lines;
+  const std::filesystem::path folder = bundled_library();
+  if (folder.empty()) return lines;
+  Library library;
+  library.add_folder(folder);
+  for (const char* package : {"Saltus.Examples", "Saltus.Drivetrain.Examples"}) {
+    const ClassDefinition& parent = library.get(package);
+    for (const std::string& name : library.child_names(&parent)) {
+      const ClassDefinition* model = library.child(&parent, name);
+      if (model == nullptr || model->kind != ClassKind::kModel || model->partial) continue;
+      lines.emplace_back(model->qualified_name(), model->comment.text);
+    }
+  }
+  return lines;
+}
+
+}  // namespace
 
 void add_examples_command(CLI::App& program, int& status) {
   CLI::App* command = program.add_subcommand("examples", "List the bundled examples");
-  command->footer("Run one with `saltus simulate NAME`; examples/NAME/README.md explains it.");
+  command->footer(
+      "Run one with `saltus simulate NAME`; examples/NAME/README.md explains those in C++.");
   command->callback([&status] {
-    std::size_t width = 0;
-    for (const Example& example : examples()) {
-      width = std::max(width, std::string_view(example.name).size());
-    }
-    for (const Example& example : examples()) {
-      const Experiment experiment = example.build().experiment;
-      fmt::print(stdout, "{:<{}}  {} (to {:g} s)\n", example.name, width, example.summary,
-                 experiment.stop_time);
-    }
+    Lines lines;
+    for (const Example& example : examples())
+      lines.emplace_back(example.name, fmt::format("{} (to {:g} s)", example.summary,
+                                                   example.build().experiment.stop_time));
+    print(lines);
+    fmt::print(stdout, "\nIn Modelica:\n");
+    print(text_examples());
     status = kReached;
   });
 }

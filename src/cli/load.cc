@@ -16,20 +16,6 @@
 namespace saltus {
 namespace {
 
-// The packages that come with the program: beside it where it was built, in the share folder where
-// it is installed. Empty: there are none.
-std::filesystem::path bundled_library() {
-  std::error_code problem;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
-  if (problem) return {};
-  for (const char* place : {"library", "../share/saltus/library"}) {
-    const std::filesystem::path folder = program.parent_path() / place;
-    if (std::filesystem::is_directory(folder / "Saltus", problem))
-      return std::filesystem::weakly_canonical(folder, problem);
-  }
-  return {};
-}
-
 HybridSystem find_example(const std::string& model) {
   std::vector<std::string> names;
   for (const Example& example : examples()) {
@@ -64,6 +50,18 @@ void apply(HybridSystem& system, const std::string& setting) {
 }
 
 }  // namespace
+
+std::filesystem::path bundled_library() {
+  std::error_code problem;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
+  if (problem) return {};
+  for (const char* place : {"library", "../share/saltus/library"}) {
+    const std::filesystem::path folder = program.parent_path() / place;
+    if (std::filesystem::is_directory(folder / "Saltus", problem))
+      return std::filesystem::weakly_canonical(folder, problem);
+  }
+  return {};
+}
 
 bool is_modelica(const std::string& model) {
   for (const Example& example : examples())

@@ -1,12 +1,17 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "model/flat_model.h"
 
 namespace saltus {
+
+// The packages that come with the program: beside it where it was built, in the share folder where
+// it is installed. Empty: there are none.
+std::filesystem::path bundled_library();
 
 // Whether MODEL names Modelica text: FILE.mo, FILE.mo:Class or a qualified class, not an example.
 bool is_modelica(const std::string& model);

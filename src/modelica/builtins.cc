@@ -9,6 +9,7 @@
 #include "expr/differentiate.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/text_format.h"
 
 namespace saltus {
 namespace {
@@ -377,19 +378,19 @@ std::optional<Value> Flattener::call_text_builtin(const std::string& name,
   if (name != "String") return std::nullopt;
   const Value v = evaluate(*e.arguments.at(0), scope);
   if (!v.is_scalar()) throw Error("String() of an array", expression.place.location());
-  if (v.type == BasicType::kString) return v;
-  int digits = 6;
-  for (const NamedArgument& n : e.named)
-    if (n.name == "significantDigits")
-      digits = static_cast<int>(constant_integer(*n.value, scope, "significantDigits"));
+  TextFormat format;
+  if (e.arguments.size() > 1) format.add("", evaluate(*e.arguments[1], scope), expression.place);
+  for (const NamedArgument& n : e.named) format.add(n.name, evaluate(*n.value, scope), n.place);
+  if (v.type == BasicType::kString) return Value::string(format.padded(v.text()));
   const double number = constant_number(v, expression.place, "the argument of String()");
-  if (v.type == BasicType::kBoolean) return Value::string(number != 0.0 ? "true" : "false");
+  if (v.type == BasicType::kBoolean)
+    return Value::string(format.padded(number != 0.0 ? "true" : "false"));
   if (v.type == BasicType::kEnumeration && v.definition != nullptr) {
     const auto k = static_cast<std::size_t>(number) - 1;
-    return Value::string(v.definition->enumeration.at(k).name);
+    return Value::string(format.padded(v.definition->enumeration.at(k).name));
   }
-  if (v.type == BasicType::kInteger) return Value::string(fmt::format("{}", std::lround(number)));
-  return Value::string(fmt::format("{:.{}g}", number, digits));
+  if (v.type == BasicType::kInteger) return Value::string(format.whole(std::lround(number)));
+  return Value::string(format.real(number));
 }
 
 // The text of a message; parts that are only known at run time are shown as written.

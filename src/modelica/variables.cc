@@ -237,7 +237,14 @@ void Flattener::declare_parameter(Instance& leaf) {
 void Flattener::declare_variable(Instance& leaf) {
   const BasicType type = *leaf.type.info->basic;
   const Place& place = leaf.component->place;
-  if (type == BasicType::kString) refuse("String variables that are not parameters", place);
+  if (type == BasicType::kString) {
+    // There is no place in the results for texts: only what never changes has a value.
+    std::optional<Value> text = binding(leaf);
+    if (!text) refuse(fmt::format("String variables that change, here '{}'", leaf.path), place);
+    check_type(leaf, *text, place);
+    leaf.value = std::move(text);
+    return;
+  }
   Value value = Value::array(type, *leaf.dimensions, {});
   if (type == BasicType::kEnumeration) value.definition = leaf.type.info->enumeration;
   const std::optional<Value> start = attribute(leaf, "start");
