@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -51,11 +53,17 @@ std::string explain(const CLI::App& program, const CLI::ParseError& error,
                      command == &program ? "" : command->get_name() + " ");
 }
 
+// Whether standard output is a pipe that nobody reads; the write that failed may be long ago.
+bool reader_left() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
 // A reader that left (`| head`) is no failure; a full disk is.
 int close_output(int status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  if (errno == EPIPE) return status;
+  if (errno == EPIPE || reader_left()) return status;
   fmt::print(stderr, "error: cannot write to standard output\n");
   return status == saltus::kReached ? saltus::kStopped : status;
 }

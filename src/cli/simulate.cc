@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/load.h"
 #include "cli/progress.h"
+#include "model/build.h"
 #include "model/disjoint.h"
 
 namespace saltus {
@@ -94,7 +95,10 @@ int run_simulate(SimulateArguments arguments) {
   write_results(result, to, written, failures);
   if (!arguments.quiet && to.json != "-") print_summary(result, written);
   std::fflush(stdout);
-  for (const std::string& warning : result.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  // Those of the translation come first and were said when the model was read.
+  const std::size_t said = system.flat() == nullptr ? 0 : system.flat()->written.warnings.size();
+  for (std::size_t k = said; k < result.warnings.size(); ++k)
+    fmt::print(stderr, "warning: {}\n", result.warnings[k]);
   if (!result.completed()) fmt::print(stderr, "error: {}: {}\n", result.model, result.message);
   for (const std::string& failure : failures) fmt::print(stderr, "error: {}\n", failure);
   return result.completed() && failures.empty() ? kReached : kStopped;

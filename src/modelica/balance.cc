@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "expr/differentiate.h"
+#include "model/aliases.h"
 
 namespace saltus {
 namespace {
@@ -102,11 +103,11 @@ class Matching {
       if (row_of_[u] == kNone) augment(u);
   }
 
-  // Unknowns that occur and have no equation of their own.
+  // Unknowns that have no equation of their own.
   std::vector<std::size_t> left_over() const {
     std::vector<std::size_t> found;
     for (std::size_t u = 0; u < rows_of_.size(); ++u)
-      if (row_of_[u] == kNone && !rows_of_[u].empty()) found.push_back(u);
+      if (row_of_[u] == kNone) found.push_back(u);
     return found;
   }
 
@@ -242,7 +243,41 @@ void warn_of_surplus(FlatModel& flat, const Incidence& incidence, const Matching
   }
 }
 
+void mark_differentiated(const std::vector<EquationItem>& items, std::vector<bool>& found) {
+  for (const EquationItem& item : items) {
+    if (const auto* equation = std::get_if<Equation>(&item.value)) {
+      for (const Expr& leaf : leaves_of(equation->residual()))
+        if (leaf.is_variable() && leaf.node()->order > 0) found[leaf.node()->index] = true;
+    } else {
+      for (const auto& branch : std::get<IfEquation>(item.value).branches)
+        mark_differentiated(branch, found);
+    }
+  }
+}
+
 }  // namespace
+
+void check_reinits(FlatModel& flat) {
+  if (flat.reinits.empty()) return;
+  const Aliases aliases = find_aliases(flat);
+  const auto kept = [&](std::size_t variable) {
+    const std::vector<Expr> leaves = leaves_of(aliases.value[variable]);
+    return leaves.size() == 1 && leaves[0].is_variable() ? leaves[0].node()->index : variable;
+  };
+  std::vector<bool> differentiated(flat.system.variables().size(), false);
+  mark_differentiated(flat.equations, differentiated);
+  std::vector<bool> has_state = differentiated;
+  for (std::size_t i = 0; i < differentiated.size(); ++i)
+    if (differentiated[i]) has_state[kept(i)] = true;
+  for (const Reinit& reinit : flat.reinits) {
+    const std::size_t variable = reinit.variable.node()->index;
+    if (has_state[variable] || has_state[kept(variable)]) continue;
+    flat.warnings.push_back(fmt::format(
+        "{}:{}:{}: warning: reinit() of '{}', which no equation differentiates: its "
+        "value follows from the others and may not stay as set",
+        reinit.where.file, reinit.where.line, reinit.where.column, to_string(reinit.variable)));
+  }
+}
 
 void check_balance(FlatModel& flat, const std::vector<SourceLocation>& places,
                    const SourceLocation& model) {
@@ -250,10 +285,7 @@ void check_balance(FlatModel& flat, const std::vector<SourceLocation>& places,
   if (incidence.varies) return;
   const auto& variables = flat.system.variables();
   const Matching matching(incidence, variables.size());
-  std::vector<bool> occurs(variables.size(), false);
-  for (const Row& row : incidence.rows)
-    for (const std::size_t u : row.unknowns) occurs[u] = true;
-  const auto unknowns = static_cast<std::size_t>(std::count(occurs.begin(), occurs.end(), true));
+  const std::size_t unknowns = variables.size();
   const std::size_t equations = incidence.rows.size();
   if (equations >= unknowns) {
     warn_of_surplus(flat, incidence, matching);

@@ -14,4 +14,7 @@ namespace saltus {
 void check_balance(FlatModel& flat, const std::vector<SourceLocation>& places,
                    const SourceLocation& model);
 
+// Warns of reinit() for what is no state, nor equal to one.
+void check_reinits(FlatModel& flat);
+
 }  // namespace saltus

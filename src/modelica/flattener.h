@@ -98,6 +98,8 @@ class Flattener {
 
   // --- modifier_check.cc: modifications must reach something
   void check_modifiers(const Instance& instance);
+  void check_layers(const Instance& instance) const;
+  void check_replacement(const Instance& instance);
   void check_modifier(const Instance& instance, const std::string& name, const Place& place);
   std::vector<std::string> child_names(Instance& instance);
 

@@ -83,6 +83,7 @@ void Flattener::expand(Instance& instance) {
       c.type_name = c.replacement->type;
       break;
     }
+    check_layers(c);
     if (element.component->constraint && c.replacement != nullptr)
       append_layers(element.component->constraint->modification.get(),
                     {&instance, c.owner, nullptr}, c.layers);
@@ -139,6 +140,7 @@ void Flattener::resolve(Instance& instance) {
     throw Error(fmt::format("'{}' is a {}; it cannot be the type of a component",
                             definition.qualified_name(), spelling(definition.kind)),
                 component.type.place.location());
+  check_replacement(instance);
   if (definition.kind == ClassKind::kExpandableConnector)
     refuse("expandable connectors", component.place);
   if (definition.partial && !instance.type.info->basic && instance.parent->path.empty() &&
@@ -216,6 +218,10 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
       continue;
     }
     const Value value = evaluate(*expression, scope);
+    if (value.type == BasicType::kEnumeration && value.dimensions.size() == 1) {
+      result.push_back(value.count());  // the type: one element a literal
+      continue;
+    }
     if (value.type == BasicType::kReal)
       throw Error(fmt::format("the size of '{}' is not an Integer", instance.path),
                   expression->place.location());

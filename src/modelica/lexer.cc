@@ -53,7 +53,8 @@ TokenKind symbol_kind(std::string_view symbol) {
 
 // What people coming from other languages write, and what to write instead.
 std::string_view replacement(std::string_view rest) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kHabits = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kHabits = {{
+      {"**", "^"},
       {"&&", "and"},
       {"||", "or"},
       {"!=", "<>"},
@@ -261,7 +262,7 @@ class Lexer {
       length = 1;
       kind = symbol_kind(rest.substr(0, 1));
     }
-    if (kind == TokenKind::kEndOfFile) {
+    if (kind == TokenKind::kEndOfFile || rest.starts_with("**")) {
       wrong_character(rest);
       return;
     }
@@ -280,7 +281,8 @@ class Lexer {
             fmt::format("'{}' is not Modelica: use '{}'", rest.substr(0, length), modelica));
       for (std::size_t i = 0; i < length; ++i) advance();
       // Carry on as if it had been written properly.
-      add(modelica == "<>" ? TokenKind::kNotEqual : word_kind(modelica), begin, line_, column);
+      const TokenKind meant = symbol_kind(modelica);
+      add(meant == TokenKind::kEndOfFile ? word_kind(modelica) : meant, begin, line_, column);
       return;
     }
     std::size_t length = 1;

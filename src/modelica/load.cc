@@ -60,6 +60,7 @@ FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition
   Flattener flattener(library, flat);
   flattener.run(model, *overrides, *inputs);
   check_balance(flat, flattener.variable_places(), model.place.location());
+  check_reinits(flat);
   return flat;
 }
 

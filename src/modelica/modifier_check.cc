@@ -64,4 +64,49 @@ void Flattener::check_modifiers(const Instance& instance) {
   }
 }
 
+// What is final stays, and only what is replaceable is redeclared. Pre: the layers from outside,
+// the strongest first.
+void Flattener::check_layers(const Instance& instance) const {
+  const Component& declared = *instance.component;
+  const auto refuse_at = [&](const Layer& layer, const char* why) {
+    const Place& place = layer.argument->place;
+    throw Error(fmt::format("'{}' {}", instance.path, why),
+                place.line > 0 ? place.location() : SourceLocation{});
+  };
+  const Layer* stronger = nullptr;
+  const Layer* redeclaration = nullptr;
+  for (const Layer& layer : instance.layers) {
+    const Argument* argument = layer.argument;
+    if (argument == nullptr) continue;
+    const bool last = layer.arguments != nullptr || layer.value != nullptr;
+    if (stronger != nullptr && stronger->argument != argument && argument->final && last)
+      refuse_at(*stronger, "is final and cannot be modified");
+    stronger = &layer;
+    if (argument->kind != Argument::Kind::kRedeclareComponent) continue;
+    if (redeclaration != nullptr && redeclaration->argument != argument && !argument->replaceable)
+      refuse_at(*redeclaration, "cannot be redeclared: it is not replaceable");
+    redeclaration = &layer;
+  }
+  if (stronger != nullptr && declared.final)
+    refuse_at(*stronger, "is final and cannot be modified");
+  if (redeclaration != nullptr && !declared.replaceable)
+    refuse_at(*redeclaration, "cannot be redeclared: it is not replaceable");
+}
+
+// A component that replaces another has what the other, or its constraining class, promises.
+void Flattener::check_replacement(const Instance& instance) {
+  const Component& declared = *instance.component;
+  if (instance.replacement == nullptr || instance.type.info->basic) return;
+  const Name& asked = declared.constraint ? declared.constraint->type : declared.type;
+  const TypeRef promised =
+      resolve_type(lookup_class(asked, {instance.parent, instance.owner, nullptr}));
+  for (const ClassInfo::Element& element : promised.info->elements)
+    if (element.component->visibility == Visibility::kPublic &&
+        !instance.type.info->element_index.contains(element.component->name))
+      throw Error(fmt::format("'{}' cannot replace '{}': it has no '{}', which '{}' has",
+                              instance.type.info->definition->qualified_name(), instance.path,
+                              element.component->name, promised.info->definition->qualified_name()),
+                  instance.replacement->type.place.location());
+}
+
 }  // namespace saltus

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -58,6 +59,15 @@ bool can_join(const Value& a, const Value& b) {
 
 bool is_nan(const Expr& e) { return e.is_number() && std::isnan(e.number()); }
 
+// A variable of a function that nothing was assigned to is no number.
+bool lacks_value(const Value& value) {
+  if (std::any_of(value.numbers.begin(), value.numbers.end(), is_nan)) return true;
+  for (const Record& record : value.records)
+    for (const NamedValue& field : record.fields)
+      if (lacks_value(field.second)) return true;
+  return false;
+}
+
 Expr join(const Expr& condition, const Expr& a, const Expr& b) {
   if (is_nan(a)) return b;
   if (is_nan(b)) return a;
@@ -82,7 +92,14 @@ std::vector<Value> Flattener::run_function(const ClassInfo& in,
                                            const std::vector<NamedValue>& arguments,
                                            const Place& place) {
   int leaves = 0;
-  return explore(in, arguments, {}, place, leaves);
+  std::vector<Value> results = explore(in, arguments, {}, place, leaves);
+  std::size_t next = 0;
+  for (const ClassInfo::Element& element : in.elements)
+    if (element.component->causality == Causality::kOutput && lacks_value(results.at(next++)))
+      throw Error(fmt::format("{}() does not give its output '{}' a value", in.definition->name,
+                              element.component->name),
+                  element.component->place.location());
+  return results;
 }
 
 std::vector<Value> Flattener::explore(const ClassInfo& in, const std::vector<NamedValue>& arguments,

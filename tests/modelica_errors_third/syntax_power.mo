@@ -1,0 +1,4 @@
+// 3: '\*\*' is not Modelica: use '\^'
+model A
+  Real x = 2**3;
+end A;
