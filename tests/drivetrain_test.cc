@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,6 +163,44 @@ TEST(Drivetrain, BrakeStopsAndHolds) {
   // w = 3 - t/2 until t = 6, phi = 9; then the brake holds against the torque 1.
   expect_values(run("Braking", 8.0),
                 {{"inertia.w", 0.0}, {"inertia.phi", 9.0}, {"brake.tau", 1.0}});
+}
+
+TEST(Drivetrain, DiscsBecomeOneBody) {
+  // Momentum is conserved; the pressure rises from 0.5 s to 1.5 s with a mean of one half.
+  const double common = 6.0 * 2.005 / 3.01;
+  expect_values(run("Discs", 5.0), {{"left.w", common},
+                                    {"clutch.disc_a.w", common},
+                                    {"clutch.disc_b.w", common},
+                                    {"right.w", common},
+                                    {"clutch.clutch.mode", 0.0},
+                                    {"course.y", 1.0},
+                                    {"x", 5.0 - 0.5 - 0.5}});
+}
+
+TEST(Drivetrain, DiscBrakeStopsItsDisc) {
+  const SimulateResult result = run("DiscStops", 6.0);
+  expect_values(result, {{"inertia.w", 0.0},
+                         {"brake.disc.w", 0.0},
+                         {"brake.shaft.tau", 0.0},
+                         {"brake.brake.mode", 0.0},
+                         {"inertia.phi", result.final.at("brake.disc.phi")}});
+  // No torque is larger than 2*(1 + 2/pi*pi/2) = 4, so it takes more than 3*2.004/4 s.
+  EXPECT_GT(result.events.back().time, 3.0 * 2.004 / 4.0);
+}
+
+// Every component and block is part of an example, directly or inside another.
+TEST(Drivetrain, EveryClassHasAnExample) {
+  Library library;
+  library.add_folder(SALTUS_LIBRARY_FOLDER);
+  const ClassDefinition& drivetrain = library.get("Saltus.Drivetrain");
+  std::set<std::string> used;
+  for (const auto& example : library.get("Saltus.Drivetrain.Examples").classes)
+    for (const Component& component : example->components) used.insert(component.type.text());
+  for (const std::string& name : library.child_names(&drivetrain)) {
+    const ClassKind kind = library.child(&drivetrain, name)->kind;
+    if (kind == ClassKind::kPackage || kind == ClassKind::kType) continue;
+    EXPECT_TRUE(used.contains(name)) << name;
+  }
 }
 
 TEST(Drivetrain, FreeWheelOverruns) {

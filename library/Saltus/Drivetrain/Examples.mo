@@ -239,4 +239,29 @@ package Examples "One small model for each class, with a solution that can be wr
     der(x) = schedule.y;
     annotation(experiment(StopTime = 4, Tolerance = 1e-8));
   end ThreeGears;
+
+  model Discs "DiscClutch closed by a SmoothCourse: two discs become one body"
+    Inertia left(J = 1, phi(fixed = true), w(fixed = true));
+    DiscClutch clutch(clutch(c_f = 2), disc_a(phi(fixed = true), w(fixed = true)),
+      disc_b(phi(fixed = true), w(start = 6, fixed = true)));
+    Inertia right(J = 2, phi(fixed = true), w(start = 6, fixed = true));
+    SmoothCourse course(times = {0.5}, levels = {1}, durations = {1});
+    Real x(start = 0, fixed = true) "Integral of the pressure";
+  equation
+    der(x) = course.y;
+    connect(course.y, clutch.pressure);
+    connect(left.flange_b, clutch.flange_a);
+    connect(clutch.flange_b, right.flange_a);
+    annotation(experiment(StopTime = 5, Tolerance = 1e-8));
+  end Discs;
+
+  model DiscStops "DiscBrake stops an inertia and holds its disc"
+    Inertia inertia(J = 2, phi(fixed = true), w(start = 3, fixed = true));
+    DiscBrake brake(brake(c_f = 2), disc(phi(fixed = true), w(start = 3, fixed = true)));
+    SmoothCourse course(times = {0}, levels = {1}, durations = {0.5});
+  equation
+    connect(course.y, brake.pressure);
+    connect(inertia.flange_b, brake.flange);
+    annotation(experiment(StopTime = 6, Tolerance = 1e-8));
+  end DiscStops;
 end Examples;
