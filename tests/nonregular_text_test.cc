@@ -1,4 +1,4 @@
-// Sliding, hysteresis and derivatives in models read from Modelica text.
+// Pinnacles, sliding, hysteresis and derivatives in models read from Modelica text.
 
 #include <gtest/gtest.h>
 
@@ -55,6 +55,69 @@ std::vector<double> relay_times(double stop) {
     side = std::sin(t0) > 0.0 ? 1.0 : -1.0;
     x0 = 0.0;
   }
+}
+
+// Two inertias (1 and 2 kg m2) at 10 and 0 rad/s that lock at t = 1: their common speed would be
+// 10/3, so on the way there w1 = 10 - 20/3 s and w2 = 10/3 s at the fraction s.
+SimulateResult lock_until(const std::string& condition, const std::string& whens) {
+  return simulate(load("model Lock Real w1(start = 10, fixed = true), w2(start = 0, fixed = true);"
+                       "Real tau; Boolean locked(start = false, fixed = true);"
+                       "Boolean open = " +
+                       condition +
+                       "; equation der(w1) = -tau; 2*der(w2) = tau;"
+                       "if locked then w1 = w2; else tau = 0; end if;" +
+                       whens + "end Lock;"),
+                  {.stop_time = 2.0});
+}
+
+TEST(PinnacleText, ProjectionEndsWhereItLeavesTheRegion) {
+  const char* const first =
+      "when time >= 1 then locked = true; elsewhen open then locked = false; "
+      "end when;";
+  const char* const last =
+      "when open then locked = false; elsewhen time >= 1 then locked = true; "
+      "end when;";
+  struct Case {
+    const char* condition;
+    double fraction;
+  };
+  // w1 = 5 after 3/4 of the way; the second is left and entered again, first at w1 = 6.5.
+  for (const Case c : {Case{"w1 < 5", 0.75}, Case{"(w1 - 6)^2 < 0.25", 0.525}}) {
+    for (const char* whens : {first, last}) {
+      const SimulateResult result = lock_until(c.condition, whens);
+      ASSERT_TRUE(result.completed()) << result.message;
+      ASSERT_EQ(result.events.size(), 2U) << c.condition;
+      const Event& cut = result.events[0];
+      EXPECT_EQ(cut.ontology, "pinnacle");
+      EXPECT_EQ(cut.kind, "instantaneous");
+      EXPECT_NEAR(cut.fraction.value(), c.fraction, 1e-12);
+      EXPECT_NEAR(cut.impulses.at("tau"), 20.0 / 3.0 * c.fraction, 1e-11);
+      EXPECT_NEAR(cut.jumps.at("w2").second, 10.0 / 3.0 * c.fraction, 1e-11);
+      EXPECT_TRUE(result.events[1].jumps.empty());
+      EXPECT_NEAR(result.final.at("w1"), 10.0 - 20.0 / 3.0 * c.fraction, 1e-11);
+      EXPECT_NEAR(result.final.at("w1") + 2.0 * result.final.at("w2"), 10.0, 1e-12 * 10.0);
+    }
+  }
+}
+
+TEST(PinnacleText, ImpulseBeyondABoundLeavesTheStateAsItWas) {
+  const SimulateResult result = lock_until(
+      "tau > 3", "when time >= 1 then locked = true; elsewhen open then locked = false; end when;");
+  ASSERT_TRUE(result.completed()) << result.message;
+  ASSERT_EQ(result.events.size(), 2U);
+  EXPECT_EQ(result.events[0].ontology, "pinnacle");
+  EXPECT_EQ(result.events[0].fraction, 0.0);
+  EXPECT_EQ(result.final.at("w1"), 10.0);
+  EXPECT_EQ(result.final.at("w2"), 0.0);
+}
+
+TEST(PinnacleText, WhatChangesNoModeDoesNotStopAProjection) {
+  const SimulateResult result =
+      lock_until("w1 < 5", "when time >= 1 then locked = true; end when;");
+  ASSERT_TRUE(result.completed()) << result.message;
+  ASSERT_EQ(result.events.size(), 1U);
+  EXPECT_EQ(result.events[0].ontology, "continuous interior");
+  EXPECT_NEAR(result.final.at("w1"), 10.0 / 3.0, 1e-12);
 }
 
 TEST(SlidingText, RelayEntersAndLeavesInTimeAtEveryTolerance) {

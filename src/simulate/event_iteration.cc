@@ -143,10 +143,16 @@ ConsistentStatus EventIteration::find_point(double t, const SystemState& base, M
 
 bool EventIteration::inner(double t, const SystemState& base, SystemState& out, Settled& settled) {
   std::vector<std::vector<double>> history;
+  const std::size_t pinnacles = settled.pinnacles.size();
+  const auto search = [&] {
+    settled.pinnacles.resize(pinnacles);  // what a search passes through never was in force
+    return pivot(t, base, out, settled);
+  };
+  SystemState from = base;
   out = base;
   for (int round = 0; round < kMostRounds; ++round) {
     if (std::find(history.begin(), history.end(), slots_) != history.end()) {
-      if (keeps_at_zero_) return pivot(t, base, out, settled);
+      if (keeps_at_zero_) return search();
       // "Locked while |tau| <= c" against "tau = c while it slides": what put the torque beyond its
       // bound must not be undone by the torque being at the bound afterwards.
       keeps_at_zero_ = true;
@@ -154,7 +160,11 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
     }
     history.push_back(slots_);
     const std::size_t mode_before = settled.mode;
-    solve(t, base, out, settled.mode);
+    solve(t, from, out, settled.mode);
+    if (solved_ && cut_short(t, from, out, settled)) {
+      history.clear();
+      continue;
+    }
     if (solved_ && entered_ && (round == 0 || settled.mode != mode_before))
       look_beyond_zero(t, out, settled.mode);
     take_values(t, out, true);
@@ -164,12 +174,12 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
     // at once). If nothing better is found, entering the mode says what is wrong with it.
     const std::vector<double> here = slots_;
     const std::size_t mode = settled.mode;
-    if (pivot(t, base, out, settled)) return true;
+    if (search()) return true;
     slots_ = out.slots = here;
     settled.mode = mode;
     return true;
   }
-  return pivot(t, base, out, settled);
+  return search();
 }
 
 bool EventIteration::reinitialise(double t, const SystemState& base, SystemState& out) {
@@ -190,8 +200,10 @@ bool EventIteration::reinitialise(double t, const SystemState& base, SystemState
   return any;
 }
 
-bool EventIteration::update_pre() {
+// Present values become the past.
+bool EventIteration::accept_values() {
   bool changed = false;
+  for (const Sample& s : model_.samples) put(s.slot, 0.0);
   for (const DiscreteVariable& v : model_.discretes) {
     if (present(v.pre) == present(v.symbol)) continue;
     put(v.pre, present(v.symbol));
@@ -253,11 +265,8 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     entered_ = changed || entered_mode_;
     changed = changed || hold_ == Hold::kFirst;
     if (hold_ == Hold::kFirst) hold_ = Hold::kNo;
-    changed = update_pre() || changed;
-    for (const Sample& s : model_.samples) {
-      changed = changed || present(s.slot) != 0.0;
-      put(s.slot, 0.0);
-    }
+    for (const Sample& s : model_.samples) changed = changed || present(s.slot) != 0.0;
+    changed = accept_values() || changed;
     const Expr& initial = system_.flat()->initial;
     changed = changed || present(initial) != 0.0;
     put(initial, 0.0);

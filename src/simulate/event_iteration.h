@@ -15,6 +15,16 @@
 
 namespace saltus {
 
+// A mode that an event iteration tried to enter and whose region the projection left on the way, or
+// by an impulse (MO): a relation that no longer held there decided about the next one.
+struct Pinnacle {
+  std::size_t mode = 0;  // of FlatModes
+  double fraction = 0.0;
+  std::size_t relation = 0;
+  SystemState at;  // where the projection was cut short; the next one starts there
+  std::map<std::string, double> impulses;
+};
+
 // What an event iteration came to.
 struct Settled {
   bool ok = false;
@@ -23,6 +33,7 @@ struct Settled {
   int iterations = 0;    // rounds of the outer loop
   const Termination* termination = nullptr;
   std::map<std::string, double> impulses;  // by unknown
+  std::vector<Pinnacle> pinnacles;         // on the way, in order
 };
 
 // Finds discrete values, mode and continuous values that agree with each other after an event:
@@ -99,6 +110,11 @@ class EventIteration {
     std::vector<std::pair<std::size_t, std::size_t>> entries;  // relation, variable
     Formulas coefficients;
   };
+  // What has values on the way into a mode.
+  struct Paths {
+    std::vector<std::size_t> carried;    // variables under der()
+    std::vector<std::size_t> relations;  // in use, and in those variables only
+  };
   static constexpr int kMostRounds = 200;
   static constexpr double kAhead = 1e-7;  // s, or relative to the time
   static constexpr double kFarAhead = 1e-5;
@@ -121,13 +137,21 @@ class EventIteration {
   double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
   void put(const Expr& slot, double value) { slots_[slot.node()->slot().index()] = value; }
   bool reinitialise(double t, const SystemState& base, SystemState& out);
-  bool update_pre();
+  bool accept_values();
   bool leave_zero(double t, const SystemState& settled, std::size_t mode);
   bool evaluate_ahead(double t, const SystemState& settled, std::size_t mode, int steps);
   void look_beyond_zero(double t, const SystemState& at, std::size_t mode);
   void take_ahead(double t, const SystemState& at, std::size_t mode, std::vector<std::size_t> open,
                   const std::vector<double>& here);
   void push_relations(double t, const SystemState& before, const SystemState& after);
+  // Pinnacles (event_pinnacle.cc).
+  bool cut_short(double t, SystemState& from, SystemState& out, Settled& settled);
+  std::vector<std::size_t> violated_by_impulses(std::size_t mode) const;
+  bool asks_for_action(double t, const SystemState& at);
+  std::vector<std::size_t> first_to_leave(double t, const SystemState& from,
+                                          const std::vector<double>& jumps, std::size_t mode,
+                                          double& fraction);
+  const Paths& paths_of(std::size_t mode);
   bool follow_present_mode(double t, const SystemState& base, const std::vector<double>& entry,
                            SystemState& out, Settled& settled);
   void flip(double t, const SystemState& left, std::size_t mode,
@@ -178,6 +202,7 @@ class EventIteration {
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode
   std::map<std::size_t, std::unique_ptr<CausalGuess>> guesses_;              // by mode
+  std::map<std::size_t, Paths> paths_;                                       // by mode
 };
 
 }  // namespace saltus

@@ -21,6 +21,7 @@
 namespace saltus {
 
 class EventIteration;
+struct Pinnacle;
 
 // One run in progress: the nouns and verbs the loop in simulate.cc is written in. Internal.
 class Simulation {
@@ -73,6 +74,8 @@ class Simulation {
   void enter_initial_flat_mode();
   void settle_flat(const Firing& firing);
   bool take_flat_event(const Firing& firing, bool hop_follows_event);
+  void log_flat_pinnacle(const Pinnacle& pinnacle, const ModeRun& from, ModeRun& into,
+                         bool hop_follows_event, Event& event);
   ModeId flat_mode(std::size_t index);
   ModeRun* visit_flat(std::size_t index);
   void check_assertions();

@@ -140,16 +140,24 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   contacts_.note_event(former, relations, events_->reinits_taken(), left_, state_);
   left_.values.resize(state_.values.size(), 0.0);
   left_.slopes.resize(state_.values.size(), 0.0);
+  const ModeRun* last = &from;
+  for (const Pinnacle& pinnacle : settled.pinnacles) {
+    ModeRun* passed = modes_[flat_mode(pinnacle.mode).index()].get();
+    log_flat_pinnacle(pinnacle, *last, *passed, hop_follows_event, event);
+    last = passed;
+    hop_follows_event = true;
+  }
   recorder_->store(time_, run_->analysed().id, state_);
   event.to = run_->mode().name;
   event.iterations = settled.iterations;
-  note_changes(system_, run_->analysed(), left_, state_, event, &from.analysed());
+  note_changes(system_, run_->analysed(), left_, state_, event, &last->analysed());
   event.impulses = settled.impulses;
   event.discrete.merge(events_->changes(left_, state_));
   if (settled.termination != nullptr) event.tags.emplace_back("terminate");
   // A relation that nothing follows from is no event to the reader of the log.
   if (event.from != event.to || !event.jumps.empty() || !event.discrete.empty() ||
-      settled.termination != nullptr || equations_change(run_->mode(), left_, state_)) {
+      !settled.pinnacles.empty() || settled.termination != nullptr ||
+      equations_change(run_->mode(), left_, state_)) {
     classify(event);
     if (hop_follows_event) mark_instantaneous(result_.events.back());
     result_.events.push_back(std::move(event));
@@ -158,6 +166,33 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
     stop(StopReason::kTerminated, fmt::format("{} {}", settled.termination->message, place()));
   check_assertions();
   return !stopped_;
+}
+
+// A hop of its own: into the mode whose projection was cut short. `event` is what led there, and
+// becomes what leads on.
+void Simulation::log_flat_pinnacle(const Pinnacle& pinnacle, const ModeRun& from, ModeRun& into,
+                                   bool hop_follows_event, Event& event) {
+  SystemState at = pinnacle.at;
+  at.values.resize(state_.values.size(), 0.0);
+  at.slopes.resize(state_.values.size(), 0.0);
+  recorder_->store(time_, into.analysed().id, at);
+  ++into.report().visits;
+  event.to = into.mode().name;
+  note_changes(system_, into.analysed(), left_, at, event, &from.analysed());
+  event.discrete.merge(events_->changes(left_, at));
+  event.impulses = pinnacle.impulses;
+  event.ontology = "pinnacle";
+  event.fraction = pinnacle.fraction;
+  const std::string& relation = system_.flat()->reduced.relations[pinnacle.relation].text;
+  const bool held = at.value_of(system_.flat()->reduced.relations[pinnacle.relation].slot) != 0.0;
+  event.causes.push_back(fmt::format("projection into '{}' cut short after {:.6g} of the way: {}{}",
+                                     event.to, pinnacle.fraction, held ? "not " : "", relation));
+  classify(event);
+  mark_instantaneous(event);
+  if (hop_follows_event) mark_instantaneous(result_.events.back());
+  result_.events.push_back(std::move(event));
+  event = begin_event(time_, into.mode(), relation);
+  left_ = std::move(at);
 }
 
 void Simulation::check_assertions() {

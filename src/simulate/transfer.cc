@@ -14,6 +14,18 @@ constexpr double kSmallestPush = 1e-9;
 
 }  // namespace
 
+double leaves_region(RootIsolator& isolator, GuardRef g, double band) {
+  double beyond = 2.0;
+  const auto margin = [&](double s) { return g(s) + band; };
+  for (const Root& root : isolator.isolate(margin).roots)
+    if (root.after < 0) beyond = std::min(beyond, root.s);
+  if (beyond > 1.0) return beyond;
+  double leaves = 0.0;  // where it starts at zero
+  for (const Root& root : isolator.isolate(g).roots)
+    if (root.after < 0 && root.s <= beyond) leaves = std::max(leaves, root.s);
+  return leaves;
+}
+
 // Guards that read algebraic unknowns have no value on the way: those unknowns have one only where
 // the constraints hold. They are looked at after the projection, or through their impulses.
 GuardPath::GuardPath(const AnalysedMode& mode, const CarriedUnknowns& carried) {
@@ -118,10 +130,8 @@ void GuardPath::check(double t, const std::vector<double>& before, const std::ve
   double first = 2.0;
   for (std::size_t k = 0; k < on_path_.size(); ++k) {
     const double band = GuardWatch::kBand * sizes[k];
-    const auto margin = [&](double s) { return guard_at(k, s) + band; };
-    double leaves = 2.0;
-    for (const Root& root : isolator.isolate(margin).roots)
-      if (root.after < 0) leaves = std::min(leaves, root.s);
+    const auto value = [&](double s) { return guard_at(k, s); };
+    const double leaves = leaves_region(isolator, value, band);
     if (leaves > 1.0 || leaves > first + kTie) continue;
     if (leaves < first - kTie) outcome.guards.clear();
     first = std::min(first, leaves);

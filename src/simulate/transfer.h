@@ -38,6 +38,10 @@ struct TransferOutcome {
   }
 };
 
+// Where g, positive in a region, leaves it on [0, 1] by more than `band`: the zero before that.
+// Above 1 if it does not.
+double leaves_region(RootIsolator& isolator, GuardRef g, double band);
+
 // The region of a mode along a projection: which guard is violated first on the straight line from
 // x- to x+, or by an impulse.
 class GuardPath {
