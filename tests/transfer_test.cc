@@ -161,6 +161,32 @@ TEST(Transfer, SwitchedCapacitorsConserveCharge) {
 }
 
 // C(u) = 1 + u: the charge q(u) = u + u^2 / 2 is conserved, q1 + q2 = 2 q(u+).
+// C1 = 1 uF at 5 V and C2 = 2 uF at 0 V are joined; C3 = 4 uF behind an open switch must not take
+// part. Charges are small against the unit of the currents.
+TEST(Transfer, OpenSwitchBesideSmallCapacitorsStaysOpen) {
+  HybridSystem system("three capacitors");
+  const Expr u1 = system.variable("u1", {.start = 5.0});
+  const Expr u2 = system.variable("u2", {.start = 0.0});
+  const Expr u3 = system.variable("u3", {.start = -2.0});
+  const Expr i12 = system.variable("i12");
+  const Expr i23 = system.variable("i23");
+  const Expr through = system.variable("through");  // the open switch
+  for (const bool closed : {false, true}) {
+    Mode& mode = system.mode(closed ? "closed" : "open");
+    mode.equations = {1e-6 * der(u1) == -i12, 2e-6 * der(u2) == i12 - i23,
+                      4e-6 * der(u3) == i23,  through == 2.0 * i23,
+                      through == 0.0,         closed ? u1 == u2 : i12 == 0.0};
+    if (!closed) mode.guards = {{.name = "close", .value = 1.0 - system.time(), .to = "closed"}};
+  }
+  system.initial_mode = "open";
+  const SimulateResult result = simulate(system, {.stop_time = 2.0});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_NEAR(result.final.at("u1"), 5.0 / 3.0, 1e-12);
+  EXPECT_NEAR(result.final.at("u2"), 5.0 / 3.0, 1e-12);
+  EXPECT_EQ(result.final.at("u3"), -2.0);
+  EXPECT_NEAR(result.events[0].impulses.at("i12"), 10.0 / 3.0 * 1e-6, 1e-12 * 1e-6);
+}
+
 TEST(Transfer, NonlinearCapacitorsConserveCharge) {
   HybridSystem system("varactors");
   const Expr u1 = system.variable("u1", {.start = 4.0});

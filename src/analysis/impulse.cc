@@ -258,6 +258,38 @@ void ImpulseSolver::evaluate_impulses(const DaeData& data, double t) {
     add(kMiddle[0]);
 }
 
+// What impulses are measured in: the size that jumps of natural size ask for, from equation to
+// equation. A current of 1 A is nothing to measure the charge of a small capacitor by: next to it,
+// the equation of an open switch would be lost in rounding.
+VectorXd ImpulseSolver::natural_impulses(const std::vector<Index>& algebraic) const {
+  VectorXd row_size = VectorXd::Zero(m_);
+  for (Index j = 0; j < n_; ++j)
+    row_size = row_size.cwiseMax(by_jump_.col(j).cwiseAbs() * size(static_cast<std::size_t>(j)));
+  VectorXd unit = VectorXd::Zero(static_cast<Index>(algebraic.size()));
+  for (bool again = true; again;) {
+    again = false;
+    const VectorXd known = row_size;
+    for (Index k = 0; k < unit.size(); ++k) {
+      if (unit(k) > 0.0) continue;
+      const auto column = by_impulse_.col(algebraic[static_cast<std::size_t>(k)]);
+      for (Index i = 0; i < m_; ++i)
+        if (known(i) > 0.0 && column(i) != 0.0) {
+          const double asked = known(i) / std::abs(column(i));
+          unit(k) = unit(k) > 0.0 ? std::min(unit(k), asked) : asked;
+        }
+      if (unit(k) == 0.0) continue;
+      again = true;
+      for (Index i = 0; i < m_; ++i)
+        if (known(i) == 0.0) row_size(i) = std::max(row_size(i), unit(k) * std::abs(column(i)));
+    }
+  }
+  for (Index k = 0; k < unit.size(); ++k)
+    if (unit(k) == 0.0)
+      unit(k) =
+          mode_.written.nominal[static_cast<std::size_t>(algebraic[static_cast<std::size_t>(k)])];
+  return unit;
+}
+
 // Directions in which impulses are possible: algebraic unknowns, and combinations of differential
 // ones that the derivatives do not see.
 void ImpulseSolver::find_kernel() {
@@ -278,10 +310,8 @@ void ImpulseSolver::find_kernel() {
   const RowSpace space(inverse_of_largest(e).asDiagonal() * e);
   const auto first = static_cast<Index>(algebraic.size());
   kernel_ = MatrixXd::Zero(n_, first + space.kernel.cols());
-  for (Index k = 0; k < first; ++k) {
-    const Index j = algebraic[static_cast<std::size_t>(k)];
-    kernel_(j, k) = mode_.written.nominal[static_cast<std::size_t>(j)];
-  }
+  const VectorXd unit = natural_impulses(algebraic);
+  for (Index k = 0; k < first; ++k) kernel_(algebraic[static_cast<std::size_t>(k)], k) = unit(k);
   for (std::size_t k = 0; k < differential.size(); ++k)
     kernel_.row(differential[k]).tail(space.kernel.cols()) =
         size(static_cast<std::size_t>(differential[k])) * space.kernel.row(static_cast<Index>(k));

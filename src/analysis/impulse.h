@@ -59,6 +59,7 @@ class ImpulseSolver {
   void read_unknowns(double t, const DaeData& data);
   void evaluate_constraints(DaeData& data, double t);
   void evaluate_impulses(const DaeData& data, double t);
+  Eigen::VectorXd natural_impulses(const std::vector<Eigen::Index>& algebraic) const;
   void find_kernel();
   void fill_impulse_matrix();
   double newton_step();  // size of the step against the iterate
