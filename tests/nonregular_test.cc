@@ -110,5 +110,37 @@ TEST(Grazing, CrossingWithoutSlopeIsTagged) {
   EXPECT_NEAR(result.events[0].slope, 0.0, 1e-6);
 }
 
+// A first integral beside x' = -sign(x) + 1.5 sin t, which slides from t0 on, x0 + 1.5 (1 - cos t0)
+// = t0, and leaves where 1.5 |sin t| = 1.
+TEST(FirstIntegral, IsHeldWhileAnotherPartSlides) {
+  HybridSystem both("both");
+  const Expr p = both.variable("p", {.start = 1.0});
+  const Expr q = both.variable("q");
+  const Expr x = both.variable("x", {.start = 0.5});
+  for (const bool above : {true, false}) {
+    Mode& mode = both.mode(above ? "above" : "below");
+    mode.equations = {der(p) == -sin(q), der(q) == p,
+                      der(x) == (above ? -1.0 : 1.0) + 1.5 * sin(both.time())};
+    mode.guards = {{.name = "energy", .value = p * p / 2.0 - cos(q) + 0.5, .to = "broken"},
+                   {.name = "x", .value = above ? x : -x, .to = above ? "below" : "above"}};
+  }
+  both.mode("broken").equations = {der(p) == 0.0, der(q) == 0.0, der(x) == 0.0};
+  both.initial_mode = "above";
+  const SimulateResult result = simulate(both, {.stop_time = 20.0, .tolerance = 1e-9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_GE(result.events.size(), 4U);
+  for (std::size_t k = 0; k < result.events.size(); ++k) {
+    const Event& event = result.events[k];
+    EXPECT_EQ(event.kind, k % 2 == 0 ? "sliding-entry" : "sliding-exit");
+    if (k % 2 == 1) {
+      EXPECT_NEAR(1.5 * std::abs(std::sin(event.time)), 1.0, 1e-7);
+    }
+  }
+  const std::vector<double> ps = result.trajectory.column("p");
+  const std::vector<double> qs = result.trajectory.column("q");
+  for (std::size_t i = 0; i < ps.size(); ++i)
+    ASSERT_NEAR(ps[i] * ps[i] / 2.0 - std::cos(qs[i]) + 0.5, 0.0, 1e-10) << i;
+}
+
 }  // namespace
 }  // namespace saltus

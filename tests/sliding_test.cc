@@ -319,24 +319,47 @@ TEST(Hysteresis, IsFlaggedAsNumericalChatteringOnShortIntervals) {
   EXPECT_NE(result.warnings[0].find("numerical chattering"), std::string::npos);
 }
 
-// x_i' = -2 sign(x_i), i = 1, 2, 3: there is no mixture for three surfaces, and the run says so;
-// hysteresis goes on.
-TEST(Chattering, ThirdSurfaceEndsTheRunWithAdvice) {
-  HybridSystem system("three");
+// x_i' = -2 sign(x_i) + push_i from 1, 1/2, 1/4, ...
+HybridSystem make_many(int n, const std::vector<double>& push) {
+  HybridSystem system("many");
   std::vector<Expr> x;
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < n; ++i)
     x.push_back(system.variable("x" + std::to_string(i), {.start = 1.0 / (1 << i)}));
   const auto name = [](int bits) { return "m" + std::to_string(bits); };
-  for (int bits = 7; bits >= 0; --bits) {
+  for (int bits = (1 << n) - 1; bits >= 0; --bits) {
     Mode& mode = system.mode(name(bits));
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < n; ++i) {
       const double sign = (bits >> i & 1) != 0 ? 1.0 : -1.0;
-      mode.equations.emplace_back(der(x[i]) == -2.0 * sign);
+      mode.equations.emplace_back(der(x[i]) == -2.0 * sign + push[i]);
       mode.guards.push_back({.name = "s" + std::to_string(i),
                              .value = sign > 0.0 ? x[i] : -x[i],
                              .to = name(bits ^ (1 << i))});
     }
   }
+  return system;
+}
+
+TEST(Sliding, HoldsThreeSurfacesAtOnce) {
+  const std::vector<double> push = {0.5, -0.25, 1.0};
+  const SimulateResult result = simulate(make_many(3, push), tight(2.0));
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_EQ(result.events.size(), 3U);
+  const double enters[] = {0.5 / 2.25, 0.25, 1.0 / 1.5};  // of x1, x2, x0
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(result.events[k].kind, "sliding-entry");
+    EXPECT_NEAR(result.events[k].time, enters[k], 1e-8);
+  }
+  // A weight w makes 2 (1 - 2 w) + push vanish.
+  const char* const weights[] = {"alpha3", "alpha", "alpha2"};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(result.final.at("x" + std::to_string(i)), 0.0, 1e-10);
+    EXPECT_NEAR(result.final.at(weights[i]), 0.5 + 0.25 * push[i], 1e-10);
+  }
+}
+
+// There is no mixture for five surfaces, and the run says so; hysteresis goes on.
+TEST(Chattering, FifthSurfaceEndsTheRunWithAdvice) {
+  const HybridSystem system = make_many(5, std::vector<double>(5, 0.0));
   const SimulateResult stopped = simulate(system, {.stop_time = 2.0});
   EXPECT_EQ(stopped.reason, StopReason::kChattering) << stopped.message;
   EXPECT_NEAR(stopped.time, 0.5, 1e-6);
@@ -344,7 +367,7 @@ TEST(Chattering, ThirdSurfaceEndsTheRunWithAdvice) {
   const SimulateResult result = simulate(
       system, {.stop_time = 0.6, .chattering = ChatteringAnswer::kHysteresis, .hysteresis = 0.01});
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
-  for (int i = 0; i < 3; ++i) EXPECT_LE(std::abs(result.final.at("x" + std::to_string(i))), 0.0101);
+  for (int i = 0; i < 5; ++i) EXPECT_LE(std::abs(result.final.at("x" + std::to_string(i))), 0.0101);
 }
 
 TEST(Chattering, EndsTheRunIfAskedTo) {

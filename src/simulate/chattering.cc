@@ -16,7 +16,8 @@ namespace {
 
 // Of a guard's size: what counts as lying on its surface after a switch was located.
 constexpr double kOnSurface = 1e-9;
-// s, x max(1, |t|): a third surface that is reached again so soon attracts the flow.
+// s, x max(1, |t|): one surface more than are mixed that is reached again so soon attracts the
+// flow.
 constexpr double kAtOnce = 1e-9;
 // Until the sliding mode is made.
 constexpr std::size_t kUnknownSurface = static_cast<std::size_t>(-1);
@@ -62,7 +63,7 @@ bool Chattering::cross(ModeId here, std::size_t chosen, const Firing& firing,
   for (std::size_t i = 0; i < guard.set.size(); ++i)
     carried.values[guard.set[i].variable.node()->variable().index()] = run_.assigned_[i];
 
-  const std::optional<Meeting> meeting = pair_up(base_of(here), chosen, there);
+  const std::optional<Meeting> meeting = pair_up(base_of(here), base_guard(here, chosen), there);
   std::optional<States> states;
   Face face;
   if (meeting) states = states_of(*meeting, carried);
@@ -217,14 +218,14 @@ std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::si
   }
   if (back.size() < near.sides.size()) return beyond;
   if (n == kMaxSurfaces) {
-    // Flows are mixed on two surfaces at most; a third one can only be crossed.
-    if (run_.time_ - third_crossed_ > kAtOnce * std::max(1.0, std::abs(run_.time_))) {
-      third_crossed_ = run_.time_;
+    // No more flows are mixed; one more surface can only be crossed.
+    if (run_.time_ - last_crossed_ > kAtOnce * std::max(1.0, std::abs(run_.time_))) {
+      last_crossed_ = run_.time_;
       return beyond;
     }
     run_.stop(StopReason::kChattering,
-              fmt::format("the state slides on {} surfaces {} and the flows meet at a third one, "
-                          "'{}': no mixture is known; choose hysteresis to go on",
+              fmt::format("the state slides on {} surfaces {} and the flows meet at one more, "
+                          "'{}': more are not mixed; choose hysteresis to go on",
                           kMaxSurfaces, run_.place(), slide.mode.guards[fired].name));
     return {};
   }

@@ -33,6 +33,14 @@ class Chattering {
 
   bool is_sliding(ModeId id) const { return slides_.contains(id); }
 
+  // A mode was made from another by holding some of its guards: it chatters and slides as that did.
+  void take_over(ModeId from, ModeId to, const std::vector<std::size_t>& held);
+
+  // Flat models: leaves a sliding mode, if the run is in one, for the side of more weight, so that
+  // something else can happen there; slide_again leads back where the flows still meet.
+  std::vector<Expr> step_aside(const std::string& why);
+  void slide_again(const std::vector<Expr>& surfaces);
+
   // Tells the guards of a flat mode, or of a sliding mode of one, which relations have hysteresis.
   void apply_widths(ModeRun& run);
 
@@ -55,6 +63,10 @@ class Chattering {
   bool leave(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
   bool cross_flat(const Firing& firing, bool hop_follows_event);
   bool leave_flat(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
+  std::vector<Expr> surfaces_of(const SlidingMode& slide) const;
+  std::size_t heavy_side(const SlidingMode& slide) const;
+  bool go_to_side(const SlidingMode& slide, std::size_t side, const Firing& firing,
+                  bool hop_follows_event, const std::string& why);
   bool may_slide(const Expr& surface);
   bool slide_on_flat(const std::vector<Expr>& surfaces, std::size_t sliding, const Firing& firing,
                      bool hop_follows_event);
@@ -69,7 +81,7 @@ class Chattering {
   bool on_surface(const Meeting& meeting, const States& states) const;
   bool agree(const Meeting& meeting, const States& states) const;
   void go_to(const Meeting& meeting, const Face& face, const States& states, const char* tag,
-             const Firing& firing, bool hop_follows_event);
+             const Firing& firing, bool hop_follows_event, const std::string& why = {});
   void hop(ModeId to, Event event, bool hop_follows_event);
 
   const SlidingMode& slide_on(const Meeting& meeting, const States& states);
@@ -84,7 +96,9 @@ class Chattering {
   double evaluate(const Expr& value, const SystemState& state) const;
   double size_of(const Expr& value, const SystemState& state) const;
 
+  // The mode that another was made from by hysteresis or by holding guards, and its guard.
   ModeId base_of(ModeId id) const;
+  std::size_t base_guard(ModeId id, std::size_t guard) const;
   void add_hysteresis(ModeId base, std::size_t guard);
   void widen_flat(const Expr& surface);
   double width_at(const Expr& value);
@@ -110,11 +124,12 @@ class Chattering {
   std::map<ModeId, std::map<std::size_t, double>> widths_;
   std::map<ModeId, ModeId> widened_;
   std::map<ModeId, ModeId> bases_;
+  std::map<ModeId, std::vector<std::size_t>> base_guards_;  // where they are not the same
   // Flat models, by value of a surface: the discrete equations that follow from its relations, or
   // nothing if something remembers them.
   std::map<const Node*, std::optional<std::vector<std::size_t>>> followers_;
-  std::map<std::size_t, double> flat_widths_;                        // of hysteresis, by relation
-  double third_crossed_ = -std::numeric_limits<double>::infinity();  // when
+  std::map<std::size_t, double> flat_widths_;                       // of hysteresis, by relation
+  double last_crossed_ = -std::numeric_limits<double>::infinity();  // one too many, when
   bool cycle_reported_ = false;
   std::size_t hopeless_events_ = 0;
 };

@@ -156,14 +156,16 @@ const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& st
 
 // Into the mode, or the sliding mode, of a face.
 void Chattering::go_to(const Meeting& meeting, const Face& face, const States& states,
-                       const char* tag, const Firing& firing, bool hop_follows_event) {
+                       const char* tag, const Firing& firing, bool hop_follows_event,
+                       const std::string& why) {
   Event event = begin_event(run_.time_, run_.run_->mode(), firing);
   // Guards without a successor of their own (weights, relations) say all by their name.
   for (std::size_t k = 0; k < firing.guards.size(); ++k) {
     const Guard& guard = run_.run_->mode().guards[firing.guards[k]];
     if (guard.to.empty()) event.causes[k] = guard.name;
   }
-  if (event.causes.empty()) event.causes.emplace_back("the flows still meet at the surface");
+  if (event.causes.empty())
+    event.causes.push_back(why.empty() ? "the flows still meet at the surface" : why);
   event.tags.emplace_back(tag);
   event.ontology = "continuous sliding";
   SystemState& state = run_.state_;
@@ -210,19 +212,35 @@ void Chattering::go_to(const Meeting& meeting, const Face& face, const States& s
   hop(slide->id, std::move(event), hop_follows_event);
 }
 
+void Chattering::take_over(ModeId from, ModeId to, const std::vector<std::size_t>& held) {
+  const auto found = slides_.find(from);
+  if (found == slides_.end()) {
+    std::vector<std::size_t>& guards = base_guards_[to];
+    for (std::size_t g = 0; g < run_.system_.modes()[from.index()].guards.size(); ++g)
+      if (std::ranges::find(held, g) == held.end()) guards.push_back(base_guard(from, g));
+    bases_[to] = base_of(from);
+    return;
+  }
+  SlidingMode slide = found->second;
+  slide.id = to;
+  slide.mode = run_.system_.modes()[to.index()];
+  slide.roles.clear();
+  for (std::size_t g = 0; g < found->second.roles.size(); ++g)
+    if (std::ranges::find(held, g) == held.end()) slide.roles.push_back(found->second.roles[g]);
+  slides_.emplace(to, std::move(slide));
+}
+
 void Chattering::hop(ModeId to, Event event, bool hop_follows_event) {
-  event.to = run_.system_.modes()[to.index()].name;
   try {
     if (!run_.enter(to)) return;
   } catch (const Error& error) {
     run_.stop(StopReason::kSingular, error.what());
     return;
   }
+  event.to = run_.run_->mode().name;
   apply_widths(*run_.run_);
-  run_.recorder_->store(run_.time_, to, run_.state_);
-  const auto flat = std::ranges::find(run_.flat_modes_, to);
-  if (flat != run_.flat_modes_.end())
-    run_.flat_mode_ = static_cast<std::size_t>(flat - run_.flat_modes_.begin());
+  run_.recorder_->store(run_.time_, run_.run_->analysed().id, run_.state_);
+  if (const auto* view = run_.view_of(to)) run_.flat_mode_ = view->flat_mode;
   run_.left_.values.resize(run_.state_.values.size(), 0.0);  // modes made since bring unknowns
   run_.left_.slopes.resize(run_.state_.values.size(), 0.0);
   // Onto the surface from where the switch was located is no jump.
@@ -241,6 +259,11 @@ void Chattering::hop(ModeId to, Event event, bool hop_follows_event) {
 ModeId Chattering::base_of(ModeId id) const {
   const auto found = bases_.find(id);
   return found == bases_.end() ? id : found->second;
+}
+
+std::size_t Chattering::base_guard(ModeId id, std::size_t guard) const {
+  const auto found = base_guards_.find(id);
+  return found == base_guards_.end() ? guard : found->second[guard];
 }
 
 double Chattering::width_at(const Expr& value) {
@@ -284,7 +307,8 @@ void Chattering::flag_cycles() {
                   events[k].to == events[k - p].to && events[k].causes == events[k - p].causes;
     }
     if (!repeats) continue;
-    events.back().tags.emplace_back("numerical-chattering");
+    if (std::ranges::find(events.back().tags, "numerical-chattering") == events.back().tags.end())
+      events.back().tags.emplace_back("numerical-chattering");
     const double hopeless = kHopelessInterval * (run_.stop_time_ - run_.start_time_);
     const bool is_hopeless = events.back().time - events[events.size() - 1 - p].time <= hopeless;
     hopeless_events_ = is_hopeless ? hopeless_events_ + 1 : 0;

@@ -46,7 +46,7 @@ int orientation(const Relation& relation, const Expr& surface) {
 bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
   const FlatModel& model = run_.system_.flat()->reduced;
   for (const std::size_t g : firing.guards) {
-    const std::size_t source = run_.events_->mode(run_.flat_mode_).sources[g];
+    const std::size_t source = run_.source_of(run_.run_->analysed().id, g);
     if (source >= model.relations.size() || flat_widths_.contains(source) ||
         !may_slide(surface_of(model.relations[source])))
       continue;
@@ -80,28 +80,32 @@ bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
   return false;
 }
 
+std::vector<Expr> Chattering::surfaces_of(const SlidingMode& slide) const {
+  std::vector<Expr> surfaces;
+  for (const std::size_t i : slide.meeting.surfaces) surfaces.push_back(surfaces_[i].value);
+  return surfaces;
+}
+
+std::size_t Chattering::heavy_side(const SlidingMode& slide) const {
+  std::size_t heavy = 0;
+  for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
+    const Expr& weight = surfaces_[slide.meeting.surfaces[i]].weight;
+    if (run_.state_.values[weight.node()->index] >= 0.5) heavy |= std::size_t{1} << i;
+  }
+  return heavy;
+}
+
 // Something else than a weight has fired while a flat model slides: another surface is reached, or
 // an ordinary event happens, for which the side of more weight stands.
 bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
                             bool hop_follows_event) {
   const FlatModel& model = run_.system_.flat()->reduced;
-  const auto flat_index = [&](ModeId id) {
-    return static_cast<std::size_t>(std::ranges::find(run_.flat_modes_, id) -
-                                    run_.flat_modes_.begin());
-  };
-  std::vector<Expr> surfaces;
-  std::size_t heavy = 0;
-  for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
-    const Surface& surface = surfaces_[slide.meeting.surfaces[i]];
-    surfaces.push_back(surface.value);
-    if (run_.state_.values[surface.weight.node()->index] >= 0.5) heavy |= std::size_t{1} << i;
-  }
+  const std::vector<Expr> surfaces = surfaces_of(slide);
   const SlidingMode::Role& role = slide.roles[firing.guards.front()];
-  std::size_t side = heavy;
+  std::size_t side = heavy_side(slide);
   while (role.guards[side] == SlidingMode::npos) side = (side + 1) % slide.meeting.sides.size();
   const std::size_t guard = role.guards[side];
-  const std::size_t source =
-      run_.events_->mode(flat_index(slide.meeting.sides[side].mode)).sources[guard];
+  const std::size_t source = run_.source_of(slide.meeting.sides[side].mode, guard);
   const bool another =
       source < model.relations.size() && may_slide(surface_of(model.relations[source]));
   if (another && surfaces.size() < kMaxSurfaces) {
@@ -109,31 +113,58 @@ bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
     all.push_back(surface_of(model.relations[source]));
     if (slide_on_flat(all, surfaces.size(), firing, hop_follows_event)) return true;
   } else if (another && !flat_widths_.contains(source)) {
-    // Flows are mixed on two surfaces at most.
-    const Expr third = surface_of(model.relations[source]);
+    // The number of sides doubles with every surface.
+    const Expr next = surface_of(model.relations[source]);
     run_.result_.warnings.push_back(
         fmt::format("the surface {} = 0 is reached {} while the state slides on {} others: it is "
                     "crossed with hysteresis of width {:g}",
-                    to_string(third), run_.place(), kMaxSurfaces, width_at(third)));
-    widen_flat(third);
+                    to_string(next), run_.place(), kMaxSurfaces, width_at(next)));
+    widen_flat(next);
   }
+  const Simulation::FlatView there = *run_.view_of(slide.meeting.sides[side].mode);
+  if (!go_to_side(slide, side, firing, hop_follows_event, {})) return false;
+  if (run_.stopped_) return true;
+  run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
+                           run_.run_->integrator().dx().data());
+  // The mode entered may hold some of the side's guards at zero.
+  const Simulation::FlatView& here = *run_.view_of(run_.run_->analysed().id);
+  for (std::size_t g = 0; g < here.guards.size(); ++g) {
+    if (here.guards[g] != there.guards[guard] || here.contacts[g] != there.contacts[guard])
+      continue;
+    const Firing at_side{{g}, firing.time, firing.at_step_start, firing.is_time_event, {}};
+    if (!run_.contacts_.release(at_side, true)) run_.take_flat_event(at_side, true);
+    break;
+  }
+  if (!run_.stopped_) slide_again(surfaces);
+  return true;
+}
+
+bool Chattering::go_to_side(const SlidingMode& slide, std::size_t side, const Firing& firing,
+                            bool hop_follows_event, const std::string& why) {
   Face out{true, {}, {}};
   for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
     const bool positive = (side >> i & 1U) != 0;
     out.places.push_back(positive ? Place::kPositive : Place::kNegative);
     out.weights.push_back(positive ? 1.0 : 0.0);
   }
-  const Firing at_side{{guard}, firing.time, firing.at_step_start, firing.is_time_event, {}};
   const auto states = states_of(slide.meeting, run_.state_);
   if (!states) return false;
-  go_to(slide.meeting, out, *states, "sliding-exit", firing, hop_follows_event);
-  if (run_.stopped_) return true;
-  run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
-                           run_.run_->integrator().dx().data());
-  if (!run_.take_flat_event(at_side, true)) return true;
-  const Firing nothing{{}, firing.time, true, false, {}};
-  slide_on_flat(surfaces, 0, nothing, true);
+  go_to(slide.meeting, out, *states, "sliding-exit", firing, hop_follows_event, why);
   return true;
+}
+
+std::vector<Expr> Chattering::step_aside(const std::string& why) {
+  const auto slide = slides_.find(run_.run_->analysed().id);
+  if (slide == slides_.end()) return {};
+  std::vector<Expr> surfaces = surfaces_of(slide->second);
+  const Firing nothing{{}, run_.time_, true, false, {}};
+  go_to_side(slide->second, heavy_side(slide->second), nothing, false, why);
+  return surfaces;
+}
+
+void Chattering::slide_again(const std::vector<Expr>& surfaces) {
+  const Firing nothing{{}, run_.time_, true, false, {}};
+  if (!surfaces.empty()) slide_on_flat(surfaces, 0, nothing, true);
 }
 
 void Chattering::widen_flat(const Expr& surface) {
@@ -144,16 +175,14 @@ void Chattering::widen_flat(const Expr& surface) {
     flat_widths_[r] = width;
     run_.events_->widen(r, width);
   }
-  for (const ModeId id : run_.flat_modes_)
+  for (const auto& [id, view] : run_.views_)
     if (run_.modes_[id.index()] != nullptr) apply_widths(*run_.modes_[id.index()]);
 }
 
 void Chattering::apply_widths(ModeRun& run) {
   if (flat_widths_.empty()) return;
   const auto widen = [&](ModeId flat, std::size_t guard, std::size_t as) {
-    const auto index = static_cast<std::size_t>(std::ranges::find(run_.flat_modes_, flat) -
-                                                run_.flat_modes_.begin());
-    const auto width = flat_widths_.find(run_.events_->mode(index).sources[guard]);
+    const auto width = flat_widths_.find(run_.source_of(flat, guard));
     if (width != flat_widths_.end()) run.watch().widen(as, width->second);
   };
   const ModeId id = run.analysed().id;
@@ -163,7 +192,7 @@ void Chattering::apply_widths(ModeRun& run) {
       for (std::size_t side = 0; side < roles[k].guards.size(); ++side)
         if (roles[k].guards[side] != SlidingMode::npos)
           widen(slide->second.meeting.sides[side].mode, roles[k].guards[side], k);
-  } else if (std::ranges::find(run_.flat_modes_, id) != run_.flat_modes_.end()) {
+  } else if (run_.view_of(id) != nullptr) {
     for (std::size_t g = 0; g < run.mode().guards.size(); ++g) widen(id, g, g);
   }
 }
@@ -238,16 +267,18 @@ std::optional<std::pair<Meeting, Chattering::States>> Chattering::meet_flat(
     SystemState state = run_.state_;
     const std::optional<std::size_t> mode = settle_side(surfaces, b, state);
     if (!mode) return {};
-    result.first.sides.push_back({run_.flat_mode(*mode), state.slots});
+    const ModeId id = run_.contacts_.mode_for(*mode);
+    result.first.sides.push_back({id, state.slots});
     result.first.crossings.emplace_back();
     const FlatModel& model = run_.system_.flat()->reduced;
-    const std::vector<std::size_t>& sources = run_.events_->mode(*mode).sources;
     for (std::size_t i = 0; i < surfaces.size(); ++i) {
       Crossing crossing{(b >> i & 1U) != 0 ? surfaces[i] : -surfaces[i]};
-      for (std::size_t g = 0; g < sources.size(); ++g)
-        if (sources[g] < model.relations.size() &&
-            orientation(model.relations[sources[g]], surfaces[i]) != 0)
+      for (std::size_t g = 0; g < run_.system_.modes()[id.index()].guards.size(); ++g) {
+        const std::size_t source = run_.source_of(id, g);
+        if (source < model.relations.size() &&
+            orientation(model.relations[source], surfaces[i]) != 0)
           crossing.guards.push_back(g);
+      }
       result.first.crossings.back().push_back(std::move(crossing));
     }
     result.second.push_back(std::move(state));
@@ -289,6 +320,11 @@ std::optional<std::size_t> Chattering::settle_side(const std::vector<Expr>& surf
     try {
       mode = run_.events_->modes().find(parameters, solved.slots);
       ModeRun* run = run_.visit_flat(mode);
+      if (run != nullptr && run_.contacts_.holding()) {
+        run = &run_.visit(run_.contacts_.mode_for(mode));
+        solved.values.resize(run_.system_.variables().size(), 0.0);
+        solved.slopes.resize(run_.system_.variables().size(), 0.0);
+      }
       if (run == nullptr || !run->make_consistent(run_.time_, solved).ok()) return {};
     } catch (const Error&) {
       return {};

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "model/build.h"
 #include "simulate/event_iteration.h"
 #include "simulate/first_integral.h"
@@ -13,23 +15,28 @@ namespace saltus {
 // Where guards of the mode just entered are zero and stay so because they are first integrals, the
 // run goes on in the mode with these constraints. True if it has done so, or stopped.
 bool Simulation::stay_within_first_integrals(bool at_start) {
-  if (events_ != nullptr) return false;
   const ModeId id = run_->analysed().id;
   std::vector<std::size_t> zero =
       run_->watch().at_zero(time_, run_->point().data(), run_->slope().data());
+  // In flat models many relations rest at zero. Integrators keep what is linear there by
+  // themselves.
+  if (events_ != nullptr)
+    std::erase_if(zero, [&](std::size_t g) {
+      const Guard& guard = run_->mode().guards[g];
+      return !guard.is_relation || !is_curved(guard.value) ||
+             run_->analysed().unknowns.size() > kLargestByNumbers;
+    });
   if (zero.empty()) return false;
   KnownGuards& known = known_guards_[id];
-  known.tested.resize(run_->mode().guards.size(), false);
-  known.is_first_integral.resize(run_->mode().guards.size(), false);
+  std::map<std::size_t, bool>& answers = known.is_first_integral[state_.slots];
   bool moved = false;
   for (const std::size_t g : zero) {
-    if (known.tested[g]) continue;
-    known.tested[g] = true;
-    known.is_first_integral[g] = is_first_integral(system_, *run_, g, time_, state_);
+    if (answers.contains(g)) continue;
+    answers[g] = is_first_integral(system_, *run_, g, time_, state_);
     moved = true;
   }
   if (moved) run_->make_consistent(time_, state_);
-  std::erase_if(zero, [&](std::size_t g) { return !known.is_first_integral[g]; });
+  std::erase_if(zero, [&](std::size_t g) { return !answers[g]; });
   if (zero.empty()) return false;
   const auto found = known.constrained.find(zero);
   ModeId next;
@@ -45,6 +52,16 @@ bool Simulation::stay_within_first_integrals(bool at_start) {
                     fmt::join(names, "', '"), run_->mode().name, place()));
     next = add_mode(std::move(mode));
     known.constrained.emplace(zero, next);
+    chattering_.take_over(id, next, zero);
+    if (const FlatView* view = view_of(id)) {
+      FlatView within{view->flat_mode, {}, {}};
+      for (std::size_t g = 0; g < view->guards.size(); ++g) {
+        if (std::ranges::find(zero, g) != zero.end()) continue;
+        within.guards.push_back(view->guards[g]);
+        within.contacts.push_back(view->contacts[g]);
+      }
+      views_.emplace(next, std::move(within));
+    }
   }
   --run_->report().visits;
   enter(next, at_start);

@@ -1,6 +1,8 @@
 #include "simulate/face.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -16,10 +18,6 @@ std::optional<double> attracted(double positive_rate, double negative_rate) {
   const double tangent = kTangent * std::max(std::abs(positive_rate), std::abs(negative_rate));
   if (!(positive_rate < -tangent && negative_rate > tangent)) return {};
   return negative_rate / (negative_rate - positive_rate);
-}
-
-double mixed(double weight, double positive, double negative) {
-  return weight * positive + (1.0 - weight) * negative;
 }
 
 // The rate of one surface as a + b u + c v + d u v in the weights u, v.
@@ -62,38 +60,152 @@ bool leaves(double rate, Place place, double scale) {
   return (place == Place::kPositive ? rate : -rate) > kTangent * scale;
 }
 
-Face choose_from_two(std::span<const double> rates) {
-  const auto rate = [&](std::size_t side, std::size_t surface) {
-    return rates[2 * side + surface];
-  };
-  double scale[2] = {0.0, 0.0};
-  for (std::size_t b = 0; b < 4; ++b)
-    for (std::size_t i = 0; i < 2; ++i) scale[i] = std::max(scale[i], std::abs(rate(b, i)));
-  const Place both[] = {Place::kNegative, Place::kPositive};
-  for (std::size_t b = 0; b < 4; ++b)
-    if (leaves(rate(b, 0), both[b & 1U], scale[0]) && leaves(rate(b, 1), both[b >> 1U], scale[1]))
-      return {true, {both[b & 1U], both[b >> 1U]}, {double(b & 1U), double(b >> 1U)}};
-  for (std::size_t i = 0; i < 2; ++i) {  // slides on i, leaves the other to side k
-    const std::size_t other = 1 - i;
-    for (std::size_t k = 0; k < 2; ++k) {
-      const std::size_t low = k << other;
-      const std::size_t high = low | (std::size_t{1} << i);
-      const auto weight = attracted(rate(high, i), rate(low, i));
-      if (!weight) continue;
-      if (!leaves(mixed(*weight, rate(high, other), rate(low, other)), both[k], scale[other]))
-        continue;
-      Face face{true, {both[k], both[k]}, {double(k), double(k)}};
-      face.places[i] = Place::kSliding;
-      face.weights[i] = *weight;
-      return face;
+// What the flow does at a meeting of n surfaces, as far as a face of it is concerned: the surfaces
+// in `sliding` have weights, the others the side that `fixed` says.
+class FaceFlow {
+ public:
+  FaceFlow(std::size_t surfaces, std::span<const double> rates, std::vector<std::size_t> sliding,
+           std::size_t fixed)
+      : n_(surfaces), rates_(rates), sliding_(std::move(sliding)), fixed_(fixed) {}
+
+  // Weights inside (0, 1) that hold all sliding surfaces, and that the boundary layer around them
+  // is drawn to: its flow moves each weight by the rate of its surface.
+  std::optional<std::vector<double>> find_weights() const {
+    if (sliding_.empty()) return std::vector<double>{};
+    const std::size_t low = fixed_;
+    const std::size_t first = std::size_t{1} << sliding_[0];
+    if (sliding_.size() == 1) {
+      const auto weight = attracted(rate(low | first, sliding_[0]), rate(low, sliding_[0]));
+      return weight ? std::optional(std::vector{*weight}) : std::nullopt;
+    }
+    if (sliding_.size() == 2) {
+      const std::size_t second = std::size_t{1} << sliding_[1];
+      const auto bilinear = [&](std::size_t i) {
+        const double none = rate(low, i);
+        return Bilinear{
+            none, rate(low | first, i) - none, rate(low | second, i) - none,
+            none - rate(low | first, i) - rate(low | second, i) + rate(low | first | second, i)};
+      };
+      const auto found = attracted_to_both(bilinear(sliding_[0]), bilinear(sliding_[1]));
+      return found ? std::optional(std::vector{found->first, found->second}) : std::nullopt;
+    }
+    // Along the layer's flow, then by Newton's method; from the middle, then from around it.
+    for (std::size_t start = 0; start <= std::size_t{1} << sliding_.size(); ++start) {
+      Eigen::VectorXd weights = Eigen::VectorXd::Constant(count(), 0.5);
+      for (Eigen::Index k = 0; k < count() && start > 0; ++k)
+        weights[k] += ((start - 1) >> k & 1U) != 0 ? 0.25 : -0.25;
+      follow_layer(weights);
+      if (converge(weights)) return std::vector<double>(weights.begin(), weights.end());
+    }
+    return {};
+  }
+
+  // Rate of a surface with these weights.
+  double mixed_rate(std::size_t surface, const Eigen::VectorXd& weights) const {
+    double sum = 0.0;
+    for (std::size_t b = 0; b < std::size_t{1} << sliding_.size(); ++b) {
+      double product = 1.0;
+      for (std::size_t k = 0; k < sliding_.size(); ++k) {
+        const double weight = weights[static_cast<Eigen::Index>(k)];
+        product *= (b >> k & 1U) != 0 ? weight : 1.0 - weight;
+      }
+      sum += product * rate(side(b), surface);
+    }
+    return sum;
+  }
+
+ private:
+  Eigen::Index count() const { return static_cast<Eigen::Index>(sliding_.size()); }
+  double rate(std::size_t b, std::size_t i) const { return rates_[b * n_ + i]; }
+  // The side whose k-th sliding surface is positive where bit k of `bits` is set.
+  std::size_t side(std::size_t bits) const {
+    std::size_t b = fixed_;
+    for (std::size_t k = 0; k < sliding_.size(); ++k) b |= (bits >> k & 1U) << sliding_[k];
+    return b;
+  }
+  Eigen::VectorXd residual(const Eigen::VectorXd& weights) const {
+    Eigen::VectorXd r(count());
+    for (Eigen::Index k = 0; k < count(); ++k)
+      r[k] = mixed_rate(sliding_[static_cast<std::size_t>(k)], weights);
+    return r;
+  }
+  // Exact: rates are linear in each weight.
+  Eigen::MatrixXd jacobian(const Eigen::VectorXd& weights) const {
+    Eigen::MatrixXd j(count(), count());
+    for (Eigen::Index k = 0; k < count(); ++k) {
+      Eigen::VectorXd at = weights;
+      at[k] = 1.0;
+      j.col(k) = residual(at);
+      at[k] = 0.0;
+      j.col(k) -= residual(at);
+    }
+    return j;
+  }
+  double largest_rate() const {
+    double largest = 0.0;
+    for (std::size_t b = 0; b < std::size_t{1} << sliding_.size(); ++b)
+      for (const std::size_t i : sliding_) largest = std::max(largest, std::abs(rate(side(b), i)));
+    return largest;
+  }
+  void follow_layer(Eigen::VectorXd& weights) const {
+    constexpr int kSteps = 200;
+    constexpr double kStep = 0.1;
+    const double largest = largest_rate();
+    if (largest == 0.0) return;
+    for (int k = 0; k < kSteps; ++k)
+      weights = (weights + kStep / largest * residual(weights)).cwiseMax(0.0).cwiseMin(1.0);
+  }
+  bool converge(Eigen::VectorXd& weights) const {
+    constexpr int kIterations = 30;
+    for (int k = 0; k < kIterations; ++k) {
+      const Eigen::VectorXd step = jacobian(weights).fullPivLu().solve(residual(weights));
+      if (!step.allFinite()) return false;
+      weights -= step;
+      if (step.cwiseAbs().maxCoeff() < 1e-14) break;
+    }
+    const bool inside = (weights.array() > 0.0).all() && (weights.array() < 1.0).all();
+    if (!inside || residual(weights).cwiseAbs().maxCoeff() > kTangent * largest_rate())
+      return false;
+    return (jacobian(weights).eigenvalues().real().array() < 0.0).all();
+  }
+
+  std::size_t n_;
+  std::span<const double> rates_;
+  std::vector<std::size_t> sliding_;
+  std::size_t fixed_;
+};
+
+Face choose_from_many(std::size_t n, std::span<const double> rates) {
+  const std::size_t sides = std::size_t{1} << n;
+  std::vector<double> scale(n, 0.0);
+  for (std::size_t b = 0; b < sides; ++b)
+    for (std::size_t i = 0; i < n; ++i) scale[i] = std::max(scale[i], std::abs(rates[b * n + i]));
+  for (std::size_t count = 0; count <= n; ++count) {
+    for (std::size_t mask = 0; mask < sides; ++mask) {  // of the surfaces that slide
+      if (static_cast<std::size_t>(std::popcount(mask)) != count) continue;
+      std::vector<std::size_t> sliding;
+      for (std::size_t i = 0; i < n; ++i)
+        if ((mask >> i & 1U) != 0) sliding.push_back(i);
+      for (std::size_t fixed = 0; fixed < sides; ++fixed) {  // sides of those that are left
+        if ((fixed & mask) != 0) continue;
+        const FaceFlow flow(n, rates, sliding, fixed);
+        const auto weights = flow.find_weights();
+        if (!weights) continue;
+        const Eigen::VectorXd mixture =
+            Eigen::Map<const Eigen::VectorXd>(weights->data(), static_cast<Eigen::Index>(count));
+        Face face{true, {}, {}};
+        for (std::size_t i = 0, k = 0; i < n && face.found; ++i) {
+          const bool positive = (fixed >> i & 1U) != 0;
+          const bool slides = (mask >> i & 1U) != 0;
+          const Place place = positive ? Place::kPositive : Place::kNegative;
+          face.places.push_back(slides ? Place::kSliding : place);
+          face.weights.push_back(slides ? (*weights)[k++] : (positive ? 1.0 : 0.0));
+          face.found = slides || leaves(flow.mixed_rate(i, mixture), place, scale[i]);
+        }
+        if (face.found) return face;
+      }
     }
   }
-  const auto bilinear = [&](std::size_t i) {
-    return Bilinear{rate(0, i), rate(1, i) - rate(0, i), rate(2, i) - rate(0, i),
-                    rate(0, i) - rate(1, i) - rate(2, i) + rate(3, i)};
-  };
-  if (const auto weights = attracted_to_both(bilinear(0), bilinear(1)))
-    return {true, {Place::kSliding, Place::kSliding}, {weights->first, weights->second}};
   return {};
 }
 
@@ -104,7 +216,7 @@ bool Face::slides() const {
 }
 
 Face choose_face(std::size_t surfaces, std::span<const double> rates) {
-  if (surfaces == 2) return choose_from_two(rates);
+  if (surfaces > 1) return choose_from_many(surfaces, rates);
   const double negative_rate = rates[0];
   const double positive_rate = rates[1];
   if (const auto weight = attracted(positive_rate, negative_rate))

@@ -10,8 +10,8 @@ namespace saltus {
 // regions that meet there, numbered by bits: bit i is set where surface i is positive. A *face*
 // says for each surface whether the flow leaves to one side of it or slides on it.
 
-// Surfaces that can slide at once.
-constexpr std::size_t kMaxSurfaces = 2;
+// Surfaces that can slide at once: 2^n sides must be solved.
+constexpr std::size_t kMaxSurfaces = 4;
 
 enum class Place { kNegative, kPositive, kSliding };
 
@@ -24,8 +24,9 @@ struct Face {
 
 // rates[b * n + i] is d/dt of surface i along the flow of side b. Prefers a face that leaves more
 // surfaces: sliding is what remains when no region lets the flow in. For one surface these are the
-// sign conditions of KM (28), (37): the flows of both sides point at the surface. For two, weights
-// are multilinear: side b has the product of alpha_i (bit i set) and 1 - alpha_i. Pre: n is 1 or 2.
+// sign conditions of KM (28), (37): the flows of both sides point at the surface. For more, weights
+// are multilinear: side b has the product of alpha_i (bit i set) and 1 - alpha_i. Pre: 1 <= n <=
+// kMaxSurfaces.
 Face choose_face(std::size_t surfaces, std::span<const double> rates);
 
 }  // namespace saltus

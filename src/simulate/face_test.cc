@@ -76,5 +76,32 @@ TEST(Face, KeepsTheMixtureOnBothSurfaces) {
   }
 }
 
+// Whatever the rates, weights on three and four surfaces make all mixed rates vanish.
+TEST(Face, KeepsTheMixtureOnManySurfaces) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<> strength(0.5, 1.0);
+  for (int trial = 0; trial < 200; ++trial) {
+    const std::size_t n = trial % 2 == 0 ? 3 : 4;
+    const std::size_t sides = std::size_t{1} << n;
+    std::vector<double> rates(sides * n);
+    for (std::size_t b = 0; b < sides; ++b)
+      for (std::size_t i = 0; i < n; ++i)
+        rates[b * n + i] = ((b >> i & 1U) != 0 ? -1.0 : 1.0) * strength(random);
+    const Face face = choose_face(n, rates);
+    ASSERT_TRUE(face.found) << trial;  // all flows point at the corner
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_EQ(face.places[i], Place::kSliding);
+      double mixed = 0.0;
+      for (std::size_t b = 0; b < sides; ++b) {
+        double weight = 1.0;
+        for (std::size_t k = 0; k < n; ++k)
+          weight *= (b >> k & 1U) != 0 ? face.weights[k] : 1.0 - face.weights[k];
+        mixed += weight * rates[b * n + i];
+      }
+      EXPECT_NEAR(mixed, 0.0, 1e-13);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace saltus

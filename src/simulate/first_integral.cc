@@ -65,6 +65,15 @@ bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t gua
   return agreed == kPoints;
 }
 
+bool is_curved(const Expr& guard) {
+  const bool has_sides = guard.node() != nullptr && guard.node()->op == Op::kSelect;
+  const Expr value = has_sides ? Expr(guard.node()->children[1]) : guard;
+  std::vector<Expr> leaves = leaves_of(value);
+  std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
+  const int degree = polynomial_degree(value, leaves);
+  return degree < 0 || degree > 1;
+}
+
 Mode constrain(const Mode& mode, const std::vector<std::size_t>& guards) {
   Mode result = mode;
   result.guards.clear();

@@ -16,6 +16,9 @@ namespace saltus {
 bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t guard, double t,
                        const SystemState& state);
 
+// Whether a guard depends on the variables in another way than linearly.
+bool is_curved(const Expr& guard);
+
 // The mode with these guards as constraints, KM (23): they cannot fire any more.
 Mode constrain(const Mode& mode, const std::vector<std::size_t>& guards);
 

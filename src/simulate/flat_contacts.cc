@@ -103,7 +103,7 @@ void FlatContacts::note_event(std::size_t flat_mode, const std::vector<std::size
     }
     reset.rate_before = reset.sign * motion_of(r, flat_mode, run_.time_, left).rate;
     if (!jumps || !(reset.rate_before < 0.0)) continue;
-    resets_[r] = std::move(reset);
+    remember(std::move(reset), right);
     now_.push_back(r);
   }
 }
@@ -199,37 +199,16 @@ bool FlatContacts::carry_on(const Reset& reset, double flight, const SystemState
 void FlatContacts::follow() {
   const bool any = reset_now_;
   reset_now_ = false;
-  if (!any || run_.chattering_.is_sliding(run_.run_->analysed().id)) {
-    now_.clear();
-    return;
-  }
+  if (!any) return;
   std::vector<Reset> candidates;
-  for (const auto& [relation, reset] : resets_) candidates.push_back(reset);
+  if (!follow_turns())
+    for (const auto& [relation, reset] : resets_) candidates.push_back(reset);
   for (Reset& reset : candidates) {
     const bool known = std::ranges::any_of(
         held_, [&](const Reset& other) { return other.relation == reset.relation; });
     SystemState later;
     if (known || !comes_to_rest(reset, later)) continue;
-    const double limit = std::min(run_.stop_time_, run_.run_->watch().next_time_event());
-    Event event =
-        begin_event(run_.time_, run_.run_->mode(),
-                    fmt::format("{}: resets accumulate",
-                                run_.system_.flat()->reduced.relations[reset.relation].text));
-    run_.left_ = run_.state_;
-    if (reset.rest > run_.time_ && reset.rest < limit) {
-      run_.time_ = run_.last_event_ = event.time = reset.rest;
-      run_.hops_ = 0;
-      run_.state_.values = later.values;
-      if (run_.tangents_ != nullptr)
-        run_.tangents_->give_up(fmt::format("events accumulate at t = {:.10g}", run_.time_));
-      run_.recorder_->store(run_.time_, run_.run_->analysed().id, run_.state_);
-    }
-    held_.push_back(reset);
-    resets_.erase(reset.relation);
-    if (!enter(run_.flat_mode_)) break;
-    if (!holding()) continue;
-    event.tags.emplace_back("zeno");
-    if (!log_entry(std::move(event), false)) break;
+    if (!hold({reset}, reset.rest, later.values)) break;
   }
   now_.clear();
   if (!probed_ || run_.stopped_) return;
@@ -253,20 +232,19 @@ bool FlatContacts::log_entry(Event event, bool hop_follows_event) {
   return !run_.stopped_;
 }
 
-std::vector<std::size_t> FlatContacts::flat_guards(const std::vector<std::size_t>& guards) const {
-  if (present_ == nullptr) return guards;
-  std::vector<std::size_t> mapped;
-  for (const std::size_t g : guards)
-    if (!watches_contact(g)) mapped.push_back(present_->guards[g]);
-  return mapped;
+ModeId FlatContacts::mode_for(std::size_t flat_mode) {
+  const Made* made = held_.empty() ? nullptr : limit_for(flat_mode, held_);
+  return made == nullptr ? run_.flat_mode(flat_mode) : made->limit;
 }
 
 bool FlatContacts::release(const Firing& firing, bool hop_follows_event) {
-  if (present_ == nullptr) return false;
+  const Simulation::FlatView* view = run_.view_of(run_.run_->analysed().id);
+  if (view == nullptr) return false;
   std::vector<std::size_t> released;
   for (const std::size_t g : firing.guards) {
-    if (!watches_contact(g)) return false;  // the event iteration comes first
-    released.push_back(g - present_->guards.size());
+    // The event iteration comes first.
+    if (view->contacts[g] == Simulation::FlatView::npos) return false;
+    released.push_back(view->contacts[g]);
   }
   Event event = begin_event(run_.time_, run_.run_->mode(), firing);
   std::ranges::sort(released, std::greater());
@@ -293,6 +271,7 @@ const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
   const FlatMode& flat = run_.events_->mode(flat_mode);
   Mode mode{flat.mode.name, flat.mode.equations, {}};
   auto made = std::make_unique<Made>();
+  Simulation::FlatView view{flat_mode, {}, {}};
   std::vector<Contact> as_contacts;
   for (const Reset& c : contacts) {
     Guard guard;
@@ -312,7 +291,12 @@ const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
     });
     if (is_held) continue;
     mode.guards.push_back(flat.mode.guards[g]);
-    made->guards.push_back(g);
+    view.guards.push_back(g);
+  }
+  view.contacts.assign(view.guards.size(), Simulation::FlatView::npos);
+  for (std::size_t k = 0; k < contacts.size(); ++k) {
+    view.guards.push_back(Simulation::FlatView::npos);
+    view.contacts.push_back(k);
   }
   const std::size_t first = run_.system_.variables().size();
   std::optional<LimitMode> limit =
@@ -323,6 +307,7 @@ const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
   made->contacts = contacts;
   made->directions_are_constant = limit->directions_are_constant;
   made->limit = run_.add_mode(std::move(limit->mode));
+  run_.views_.emplace(made->limit, std::move(view));
   made_.push_back(std::move(made));
   return made_.back().get();
 }
@@ -339,13 +324,14 @@ bool FlatContacts::enter(std::size_t flat_mode) {
   while (!held_.empty()) {
     const SystemState before = run_.state_;
     const std::vector<bool> set = run_.set_;
-    if (!enter_limit(flat_mode)) return false;
-    if (present_ == nullptr) break;
+    const Made* present = enter_limit(flat_mode);
+    if (run_.stopped_) return false;
+    if (present == nullptr) break;
     // A multiplier that would pull opens its contact, the strongest first.
     std::size_t worst = held_.size();
     double lowest = -1e-9;
     for (std::size_t k = 0; k < held_.size(); ++k) {
-      const double multiplier = run_.state_.values[present_->multipliers[k].index()];
+      const double multiplier = run_.state_.values[present->multipliers[k].index()];
       if (multiplier < lowest) worst = k;
       lowest = std::min(lowest, multiplier);
     }
@@ -355,23 +341,23 @@ bool FlatContacts::enter(std::size_t flat_mode) {
     std::copy(before.slopes.begin(), before.slopes.end(), run_.state_.slopes.begin());
     run_.set_ = set;
   }
-  present_ = nullptr;
   return run_.enter(run_.flat_mode(flat_mode));
 }
 
-// The limit mode of the contacts held; present_ stays null if there is none.
-bool FlatContacts::enter_limit(std::size_t flat_mode) {
-  present_ = limit_for(flat_mode, held_);
-  if (present_ == nullptr) {
+// Into the limit mode of the contacts held; null if there is none.
+const FlatContacts::Made* FlatContacts::enter_limit(std::size_t flat_mode) {
+  const Made* made = limit_for(flat_mode, held_);
+  if (made == nullptr) {
     run_.result_.warnings.push_back(fmt::format(
         "resets accumulate {} (Zeno), but no equation differentiates what they set: "
         "'{}' is not held",
         run_.place(), run_.system_.flat()->reduced.relations[held_.back().relation].text));
     held_.clear();
-    return true;
+    return nullptr;
   }
   run_.left_.values.resize(run_.system_.variables().size(), 0.0);
-  return run_.enter(present_->limit);
+  if (run_.enter(made->limit)) run_.chattering_.apply_widths(*run_.run_);
+  return made;
 }
 
 }  // namespace saltus

@@ -36,12 +36,8 @@ class FlatContacts {
   // The firing of a guard that watches a multiplier: goes on without that contact, true. False: an
   // ordinary event.
   bool release(const Firing& firing, bool hop_follows_event);
-  // Whether a guard of the present mode watches a multiplier.
-  bool watches_contact(std::size_t guard) const {
-    return present_ != nullptr && guard >= present_->guards.size();
-  }
-  // Guards of the flat mode for the other guards of the present mode.
-  std::vector<std::size_t> flat_guards(const std::vector<std::size_t>& guards) const;
+  // The flat mode with what is held now.
+  ModeId mode_for(std::size_t flat_mode);
   // After an event iteration came to this flat mode: enters it, with the contacts that are still
   // closed. False if the run has stopped.
   bool enter_after_event(std::size_t flat_mode);
@@ -51,9 +47,11 @@ class FlatContacts {
     std::size_t relation = 0;
     double sign = 1.0;  // sign * value of the relation is positive away from the contact
     std::vector<std::size_t> reinits;
-    std::vector<double> jumps;  // by reinit: of its variable, at the last reset that changed it
-    double rate_before = 0.0;   // of sign * value
-    double rest = 0.0;          // time at which the bounces accumulate; 0: not known
+    std::vector<double> jumps;    // by reinit: of its variable, at the last reset that changed it
+    double rate_before = 0.0;     // of sign * value
+    double rest = 0.0;            // time at which the bounces accumulate; 0: not known
+    std::vector<double> times{};  // of the last resets, the newest last
+    std::vector<double> after{}, previous{};  // values after the last one and the one before it
   };
   struct Formulas {  // of a relation: value, size
     Tape tape;
@@ -67,19 +65,23 @@ class FlatContacts {
     std::vector<Reset> contacts;
     bool directions_are_constant = false;
     ModeId limit;
-    std::vector<std::size_t> guards;  // of the flat mode, by guard of the limit mode; then releases
     std::vector<VariableId> multipliers;  // by contact
   };
 
   bool may_be_held(std::size_t relation);
   Motion place_of(std::size_t relation, double t, const SystemState& state);
   Motion motion_of(std::size_t relation, std::size_t flat_mode, double t, const SystemState& state);
+  void remember(Reset reset, const SystemState& right);
+  // Several relations that are reset in turns (flat_turns.cc).
+  std::vector<Reset> taking_turns(std::size_t relation);
+  bool follow_turns();
+  bool hold(const std::vector<Reset>& contacts, double rest, const std::vector<double>& values);
   bool comes_to_rest(Reset& reset, SystemState& later);
   bool carry_on(const Reset& reset, double flight, const SystemState& landing, SystemState& later);
   bool changes_meanwhile(const Reset& reset, double t, const SystemState& state);
   const Made* limit_for(std::size_t flat_mode, const std::vector<Reset>& contacts);
   bool enter(std::size_t flat_mode);
-  bool enter_limit(std::size_t flat_mode);
+  const Made* enter_limit(std::size_t flat_mode);
   bool log_entry(Event event, bool hop_follows_event);
 
   Simulation& run_;
@@ -89,7 +91,6 @@ class FlatContacts {
   bool probed_ = false;
   std::vector<Reset> held_;
   std::vector<std::unique_ptr<Made>> made_;
-  const Made* present_ = nullptr;
   std::map<std::size_t, std::optional<Formulas>> formulas_;  // none: it cannot be held
 };
 

@@ -193,7 +193,7 @@ bool Simulation::enter(ModeId id, bool at_start) {
 bool Simulation::take_over(const SystemState& before) {
   set_.resize(system_.variables().size(), false);
   // The event iteration of a flat model has judged its relations itself.
-  transfer_ = run_->transfer(time_, before, set_, events_ == nullptr, state_);
+  transfer_ = run_->transfer(time_, before, set_, within_region_ && events_ == nullptr, state_);
   std::fill(set_.begin(), set_.end(), false);
   const auto name = [&](std::size_t unknown) {
     return system_.variable(run_->analysed().unknowns[unknown]).name;

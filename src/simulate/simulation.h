@@ -77,6 +77,17 @@ class Simulation {
   void log_flat_pinnacle(const Pinnacle& pinnacle, const ModeRun& from, ModeRun& into,
                          bool hop_follows_event, Event& event);
   ModeId flat_mode(std::size_t index);
+  // How a mode that is a flat mode, or made from one by holding something, looks from there.
+  struct FlatView {
+    static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+    std::size_t flat_mode = 0;
+    std::vector<std::size_t> guards;    // by guard: that of the flat mode, or npos
+    std::vector<std::size_t> contacts;  // by guard: the contact whose multiplier it is, or npos
+  };
+  const FlatView* view_of(ModeId id) const;  // null for sliding modes
+  // By guard of such a mode: index of the relation, or number of relations + index of the sample;
+  // npos if it watches a multiplier.
+  std::size_t source_of(ModeId id, std::size_t guard) const;
   ModeRun* visit_flat(std::size_t index);
   void check_assertions();
   void describe_flat_modes();
@@ -113,6 +124,7 @@ class Simulation {
   std::vector<double> assigned_;
   std::vector<bool> set_;  // by VariableId: set by the transition under way
   TransferOutcome transfer_;
+  bool within_region_ = true;  // projections end where they leave the region
   Firing cut_short_;
   // Where the present sequence of hops has been, and which guard led on from there.
   struct Visit {
@@ -124,9 +136,10 @@ class Simulation {
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<EventIteration> events_;  // of a flat model; otherwise null
   std::vector<ModeId> flat_modes_;          // by mode of the flat model
-  std::vector<bool> refused_;               // the same: it could not be analysed
-  std::size_t flat_mode_ = 0;               // the present one
-  std::vector<bool> warned_;                // by assertion
+  std::map<ModeId, FlatView> views_;
+  std::vector<bool> refused_;  // the same: it could not be analysed
+  std::size_t flat_mode_ = 0;  // the present one
+  std::vector<bool> warned_;   // by assertion
   Chattering chattering_{*this};
   FlatContacts contacts_{*this};  // of a flat model
   std::size_t hops_ = 0;          // events at the present instant
@@ -141,9 +154,8 @@ class Simulation {
   };
   std::vector<MadeLimit> made_limits_;
   struct KnownGuards {  // of a mode, as far as they have been at zero when it was entered
-    std::vector<bool> tested;
-    std::vector<bool> is_first_integral;
-    std::map<std::vector<std::size_t>, ModeId> constrained;  // by guards held
+    std::map<std::vector<double>, std::map<std::size_t, bool>> is_first_integral;  // by slots
+    std::map<std::vector<std::size_t>, ModeId> constrained;                        // by guards held
   };
   std::map<ModeId, KnownGuards> known_guards_;
   std::unique_ptr<Sensitivities> tangents_;  // null: not asked for

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "expr/differentiate.h"
@@ -27,10 +28,27 @@ bool equations_change(const Mode& mode, const SystemState& before, const SystemS
 
 ModeId Simulation::flat_mode(std::size_t index) {
   while (flat_modes_.size() <= index) {
-    flat_modes_.push_back(add_mode(events_->mode(flat_modes_.size()).mode));
+    const FlatMode& flat = events_->mode(flat_modes_.size());
+    FlatView view{flat_modes_.size(), {}, {}};
+    view.guards.resize(flat.mode.guards.size());
+    std::iota(view.guards.begin(), view.guards.end(), std::size_t{0});
+    view.contacts.assign(flat.mode.guards.size(), FlatView::npos);
+    flat_modes_.push_back(add_mode(flat.mode));
+    views_.emplace(flat_modes_.back(), std::move(view));
     refused_.push_back(false);
   }
   return flat_modes_[index];
+}
+
+const Simulation::FlatView* Simulation::view_of(ModeId id) const {
+  const auto found = views_.find(id);
+  return found == views_.end() ? nullptr : &found->second;
+}
+
+std::size_t Simulation::source_of(ModeId id, std::size_t guard) const {
+  const FlatView& view = views_.at(id);
+  const std::size_t g = view.guards[guard];
+  return g == FlatView::npos ? g : events_->mode(view.flat_mode).sources[g];
 }
 
 ModeRun* Simulation::visit_flat(std::size_t index) {
@@ -63,7 +81,7 @@ void Simulation::enter_initial_flat_mode() {
   check_structure(system_, system_.modes()[id.index()]);
   at_flat_start_ = true;
   if (!enter(id)) return;
-  recorder_->store(time_, id, state_);
+  recorder_->store(time_, run_->analysed().id, state_);
   if (settled.termination != nullptr) {
     stop(StopReason::kTerminated, fmt::format("{} {}", settled.termination->message, place()));
     return;
@@ -87,9 +105,9 @@ void Simulation::settle_flat(const Firing& first) {
       return;
     }
     recorder_->store(time_, run_->analysed().id, state_);
-    const bool answered = contacts_.holding() ? contacts_.release(*firing, hop_follows_event)
-                                              : chattering_.answer(*firing, hop_follows_event);
-    if (!answered) take_flat_event(*firing, hop_follows_event);
+    if (!contacts_.release(*firing, hop_follows_event) &&
+        !chattering_.answer(*firing, hop_follows_event))
+      take_flat_event(*firing, hop_follows_event);
     if (stopped_) return;
     firing =
         &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
@@ -105,17 +123,20 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   left_ = state_;
   Event event = begin_event(time_, from.mode(), firing);
   event.causes.clear();
+  const FlatView& view = *view_of(from.analysed().id);
+  std::vector<std::size_t> fired;  // guards of the flat mode
   std::vector<bool> from_band;
   for (const std::size_t g : firing.guards) {
     event.causes.push_back(from.mode().guards[g].name);
-    if (!contacts_.watches_contact(g)) from_band.push_back(run_->watch().left_band(g));
+    if (view.guards[g] == FlatView::npos) continue;
+    fired.push_back(view.guards[g]);
+    from_band.push_back(run_->watch().left_band(g));
   }
   const Integrator& integrator = run_->integrator();
   // Not so on a further hop at the same instant: no step has led there.
   if (!firing.is_time_event && integrator.time() > integrator.previous_time() &&
       integrator.previous_time() <= time_ && time_ <= integrator.time())
     note_motion(run_->watch().motion(firing.guards.front(), integrator, time_), event);
-  const std::vector<std::size_t> fired = contacts_.flat_guards(firing.guards);
   const std::vector<std::size_t>& sources = events_->mode(flat_mode_).sources;
   const Settled settled = events_->run(time_, state_, flat_mode_, fired, from_band);
   if (!settled.ok) {
@@ -150,7 +171,7 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   recorder_->store(time_, run_->analysed().id, state_);
   event.to = run_->mode().name;
   event.iterations = settled.iterations;
-  note_changes(system_, run_->analysed(), left_, state_, event, &last->analysed());
+  note_changes(system_, run_->analysed(), left_, state_, event, &from.analysed());
   event.impulses = settled.impulses;
   event.discrete.merge(events_->changes(left_, state_));
   if (settled.termination != nullptr) event.tags.emplace_back("terminate");
