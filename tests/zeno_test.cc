@@ -328,5 +328,30 @@ TEST(Zeno, AccumulationWithoutResetAsksForALimitMode) {
   EXPECT_NE(result.message.find(".limit"), std::string::npos) << result.message;
 }
 
+// Masses 1 and 2, restitution 1/2, one above the other: impacts solved in closed form with 120
+// digits accumulate at t = 0.790010140057, and their times do not shrink by a steady ratio.
+TEST(Zeno, StackedBallsComeToRestTogether) {
+  HybridSystem system("stack");
+  const Expr x1 = system.variable("x1", {.start = 1.0});
+  const Expr x2 = system.variable("x2", {.start = 1.5});
+  const Expr v1 = system.variable("v1");
+  const Expr v2 = system.variable("v2");
+  Mode& flying = system.mode("flying");
+  flying.equations = {der(x1) == v1, der(x2) == v2, der(v1) == -kGravity, der(v2) == -kGravity};
+  flying.guards = {{.name = "floor", .value = x1, .to = "flying", .set = {{v1, -0.5 * v1}}},
+                   {.name = "balls",
+                    .value = x2 - x1,
+                    .to = "flying",
+                    .set = {{v1, v2}, {v2, 0.5 * (v1 + v2)}}}};
+  const SimulateResult result = simulate(system, {.stop_time = 3.0, .tolerance = 1e-8});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const Event* zeno = find_zeno(result);
+  ASSERT_NE(zeno, nullptr);
+  EXPECT_NEAR(zeno->time, 0.790010140057, 3e-5);
+  EXPECT_GE(lowest(result, "x1"), -1e-9);
+  EXPECT_NEAR(result.final.at("x1"), 0.0, 1e-9);
+  EXPECT_NEAR(result.final.at("x2"), 0.0, 1e-9);
+}
+
 }  // namespace
 }  // namespace saltus

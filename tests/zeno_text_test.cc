@@ -225,5 +225,98 @@ end BouncingBall;)",
   EXPECT_NEAR(result.final.at("h"), 0.0, 1e-8);
 }
 
+// u' = -2 sign(u) + sin(t) / 2: falls to zero where u0 - 2 t + (1 - cos t) / 2 = 0 and slides there
+// with the weight 1/2 + sin(t) / 8, whatever the ball does.
+double sliding_time(double u0) {
+  double t = 0.0;
+  for (int k = 0; k < 100; ++k)
+    t -= (u0 - 2.0 * t + 0.5 * (1.0 - std::cos(t))) / (-2.0 + 0.5 * std::sin(t));
+  return t;
+}
+
+TEST(ZenoText, ComesToRestWhileAnotherPartSlides) {
+  for (const Method method : {Method::kRadau, Method::kBdf}) {
+    for (const double u0 : {1.0, 7.0}) {  // slides before and after the ball has come to rest
+      const SimulateResult result =
+          run("model Both Real h(start = 1, fixed = true), v(start = 0, fixed = true);"
+              "Real u(start = " +
+                  std::to_string(u0) +
+                  ", fixed = true); equation der(h) = v; der(v) = -9.81;"
+                  "der(u) = -2*sign(u) + 0.5*sin(time);"
+                  "when h <= 0 then reinit(v, -0.7*pre(v)); end when; end Both;",
+              {.stop_time = 6.0, .tolerance = 1e-10, .method = method});
+      ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+      ASSERT_EQ(zenos(result).size(), 1U);
+      EXPECT_NEAR(zenos(result)[0].time, rest_time(1.0, 0.7), 1e-6);
+      EXPECT_GE(lowest(result, "h"), -1e-10);
+      EXPECT_EQ(result.final.at("h"), 0.0);
+      const auto entry = std::find_if(result.events.begin(), result.events.end(),
+                                      [](const Event& e) { return e.kind == "sliding-entry"; });
+      ASSERT_NE(entry, result.events.end());
+      EXPECT_NEAR(entry->time, sliding_time(u0), 1e-7);
+      EXPECT_NEAR(result.final.at("u"), 0.0, 1e-12);
+      EXPECT_NEAR(result.final.at("alpha"), 0.5 + 0.125 * std::sin(6.0), 1e-8);
+    }
+  }
+}
+
+// A growing force lifts the ball again while the other part slides on.
+TEST(ZenoText, ContactOpensWhileAnotherPartSlides) {
+  const SimulateResult result =
+      run("model Both Real h(start = 1, fixed = true), v(start = 0, fixed = true);"
+          "Real u(start = 1, fixed = true); equation der(h) = v;"
+          "der(v) = -9.81 + (if time < 4 then 0 else 20*(time - 4));"
+          "der(u) = -2*sign(u) + 0.5*sin(time);"
+          "when h <= 0 then reinit(v, -0.7*pre(v)); end when; end Both;",
+          {.stop_time = 6.0, .tolerance = 1e-9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  // Lifts off where 20 (t - 4) = 9.81, then h = 10/3 (t - t0)^3.
+  const double left = 6.0 - (4.0 + 9.81 / 20.0);
+  EXPECT_NEAR(result.final.at("h"), 20.0 / 6.0 * left * left * left, 1e-6);
+  EXPECT_NEAR(result.final.at("u"), 0.0, 1e-12);
+  EXPECT_NEAR(result.final.at("alpha"), 0.5 + 0.125 * std::sin(6.0), 1e-8);
+}
+
+// Two balls, one above the other: between impacts they have no acceleration against each other. The
+// impacts, each solved in closed form with 120 digits, accumulate at t = 0.790010140057.
+TEST(ZenoText, StackedBallsComeToRestTogether) {
+  for (const char* whens :
+       {"when x1 <= 0 then reinit(v1, -0.5*pre(v1)); end when;"
+        "when x2 - x1 <= 0 then reinit(v1, (pre(v1) + 2*pre(v2) + (pre(v2) - pre(v1)))/3);"
+        "reinit(v2, (pre(v1) + 2*pre(v2) - 0.5*(pre(v2) - pre(v1)))/3); end when;",
+        "when {x1 < 0, x2 < x1} then"
+        " reinit(v1, if edge(low) then -0.5*pre(v1) else 1*pre(v2));"
+        " reinit(v2, if edge(low) then pre(v2) else (0.5*pre(v1) + 1.5*pre(v2) + pre(v1))/3);"
+        "end when;"}) {
+    const SimulateResult result =
+        run("model Stack Real x1(start = 1, fixed = true), v1(start = 0, fixed = true);"
+            "Real x2(start = 1.5, fixed = true), v2(start = 0, fixed = true);"
+            "Boolean low = x1 < 0; equation "
+            "der(x1) = v1; der(v1) = -9.81; der(x2) = v2; der(v2) = -9.81;" +
+                std::string(whens) + " end Stack;",
+            {.stop_time = 3.0, .tolerance = 1e-8});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    ASSERT_FALSE(zenos(result).empty());
+    EXPECT_NEAR(zenos(result).back().time, 0.790010140057, 3e-5);
+    EXPECT_GE(lowest(result, "x1"), -1e-9);
+    EXPECT_NEAR(result.final.at("x1"), 0.0, 1e-9);
+    EXPECT_NEAR(result.final.at("x2"), 0.0, 1e-9);
+  }
+}
+
+// A ball without weight between a floor and a ceiling that reaches it at t = 5: no state lies
+// beyond.
+TEST(ZenoText, BallThatIsCrushedIsReported) {
+  const SimulateResult result = run(
+      "model Crush Real x(start = 0.5, fixed = true), v(start = 2, fixed = true), c; equation "
+      "der(x) = v; der(v) = 0; c = 1 - 0.2*time; when x <= 0 then reinit(v, -0.5*pre(v)); end when;"
+      "when x >= c then reinit(v, -0.2 - 0.5*(pre(v) + 0.2)); end when; end Crush;",
+      {.stop_time = 6.0});
+  EXPECT_EQ(result.reason, StopReason::kEventStorm);
+  EXPECT_NEAR(result.time, 5.0, 1e-6);
+  for (const char* name : {"Zeno", "'x <= 0'", "'x >= c'", "'m1'"})
+    EXPECT_NE(result.message.find(name), std::string::npos) << result.message;
+}
+
 }  // namespace
 }  // namespace saltus

@@ -76,12 +76,15 @@ void Simulation::go_to_limit(const Accumulation& limit) {
   }
   if (tangents_ != nullptr)
     tangents_->give_up(fmt::format("events accumulate at t = {:.10g}", time_));
+  // What is left of the motion at the accumulation point has no direction of its own.
+  within_region_ = false;
   try {
     if (!enter(next)) return;
   } catch (const Error& error) {
     stop(StopReason::kSingular, error.what());
     return;
   }
+  within_region_ = true;
   recorder_->store(time_, run_->analysed().id, state_);
   event.to = run_->mode().name;
   event.tags.emplace_back("zeno");

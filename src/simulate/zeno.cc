@@ -165,19 +165,22 @@ std::size_t ZenoWatch::matching_cycles(std::size_t period) const {
   return same / period;
 }
 
-// Whether the last cycle changed nothing worth following any more, or events lie as close as time
-// and guards can tell apart.
+// Whether an event lies as close to the one before it as time and its guard can tell apart.
+bool ZenoWatch::is_close(std::size_t event) const {
+  const double rise = std::max(kSmallestRise, kRiseInTolerance * tolerance_);
+  const Occurrence& e = events_[event];
+  const double interval = e.time - events_[event - 1].time;
+  // A guard that comes down with its slope has risen about a quarter of slope x interval.
+  return interval <= 4.0 * rise * e.condition ||
+         interval <= kShortest * kEpsilon * std::abs(e.time);
+}
+
+// Whether the last cycle changed nothing worth following any more, or has events that lie close.
 bool ZenoWatch::is_followed_far_enough(std::size_t period, const std::vector<Variable>& variables,
                                        const std::vector<bool>& moving) const {
   const std::size_t last = events_.size() - 1;
-  const double rise = std::max(kSmallestRise, kRiseInTolerance * tolerance_);
-  for (std::size_t back = 0; back < period; ++back) {
-    const Occurrence& e = events_[last - back];
-    const double interval = e.time - events_[last - back - 1].time;
-    // A guard that comes down with its slope has risen about a quarter of slope x interval.
-    if (interval <= 4.0 * rise * e.condition || interval <= kShortest * kEpsilon * std::abs(e.time))
-      return true;
-  }
+  for (std::size_t back = 0; back < period; ++back)
+    if (is_close(last - back)) return true;
   const std::size_t newest = changes_.size() - 1;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (!moving[i]) continue;
@@ -204,13 +207,18 @@ std::optional<Accumulation> ZenoWatch::predict(std::size_t period,
   const auto end_of_cycle = [&](std::size_t back) { return events_[last - back * period].time; };
   const auto length = [&](std::size_t back) { return end_of_cycle(back) - end_of_cycle(back + 1); };
   double ratio = 0.0;
+  bool is_steady = true;
   for (std::size_t c = kRatios; c-- > 0;) {
     const double next = length(c) / length(c + 1);
     if (!(next > 0.0 && next < 1.0)) return {};
-    if (ratio > 0.0 && std::abs(next - ratio) > kRatioAgreement * (1.0 - next)) return {};
+    if (ratio > 0.0 && std::abs(next - ratio) > kRatioAgreement * (1.0 - next)) is_steady = false;
     ratio = next;
   }
-  if (!is_followed_far_enough(period, variables, moving)) return {};
+  // Guards that take turns need not shrink by one ratio. Where none of their events can be told
+  // from the one before, what is left of them hardly matters.
+  bool all_close = period > 1;
+  for (std::size_t back = 0; back < period; ++back) all_close = all_close && is_close(last - back);
+  if (!(is_steady ? is_followed_far_enough(period, variables, moving) : all_close)) return {};
 
   // Aitken's formula over a stride of several cycles: where the ratio is near 1, that of neighbours
   // would amplify the rounding of times.

@@ -69,6 +69,7 @@ class ZenoWatch {
   std::optional<Accumulation> predict(std::size_t period, const std::vector<Variable>& variables,
                                       const std::vector<bool>& moving) const;
   std::size_t matching_cycles(std::size_t period) const;
+  bool is_close(std::size_t event) const;
   bool is_followed_far_enough(std::size_t period, const std::vector<Variable>& variables,
                               const std::vector<bool>& moving) const;
 
