@@ -179,18 +179,86 @@ TEST(HysteresisText, StopEndsTheRunAtTheSurface) {
   EXPECT_NE(result.message.find("hysteresis"), std::string::npos) << result.message;
 }
 
-// Three surfaces at once: two slide, the third is crossed with hysteresis, and the run says so.
-TEST(SlidingText, ThirdSurfaceIsCrossedWithHysteresis) {
+// x_i' = -c_i s_i + (s_1 + ... + s_n) / 5 + i / 10, c_i = 1.5 + i / 4, s_i = sign(x_i). On the
+// surfaces where it slides s_i = (sum / 5 + i / 10) / c_i, so the sum of all follows from the
+// others.
+struct CoupledRelays {
+  std::vector<double> x = {1.0, 0.6, -0.8, 0.3};
+  std::vector<bool> slides = std::vector<bool>(4, false);
+  double time = 0.0;
+
+  std::vector<double> signs() const {
+    double sum = 0.0;
+    double part = 0.0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      sum += slides[i] ? 0.1 * double(i + 1) / c(i) : std::copysign(1.0, x[i]);
+      part += slides[i] ? 0.2 / c(i) : 0.0;
+    }
+    sum /= 1.0 - part;
+    std::vector<double> s;
+    for (std::size_t i = 0; i < 4; ++i)
+      s.push_back(slides[i] ? (0.2 * sum + 0.1 * double(i + 1)) / c(i) : std::copysign(1.0, x[i]));
+    return s;
+  }
+  // To the next surface, where it begins to slide.
+  void advance() {
+    const std::vector<double> s = signs();
+    double sum = 0.0;
+    for (const double v : s) sum += v;
+    std::vector<double> rate(4);
+    std::size_t next = 4;
+    double dt = 1e9;
+    for (std::size_t i = 0; i < 4; ++i) {
+      rate[i] = -c(i) * s[i] + 0.2 * sum + 0.1 * double(i + 1);
+      if (slides[i] || !(-x[i] / rate[i] > 0.0) || -x[i] / rate[i] > dt) continue;
+      dt = -x[i] / rate[i];
+      next = i;
+    }
+    for (std::size_t i = 0; i < 4; ++i) x[i] = slides[i] ? 0.0 : x[i] + dt * rate[i];
+    time += dt;
+    slides[next] = true;
+    x[next] = 0.0;
+  }
+  static double c(std::size_t i) { return 1.5 + 0.25 * double(i + 1); }
+};
+
+TEST(SlidingText, FourCoupledSurfacesSlideAtOnce) {
+  for (const char* sign : {"sign(x[i])", "if x[i] > 0 then 1 else -1"}) {
+    const SimulateResult result = simulate(
+        load("model Four Real x[4](start = {1, 0.6, -0.8, 0.3}, each fixed = true); Real s[4];"
+             "equation for i in 1:4 loop s[i] = " +
+             std::string(sign) +
+             "; der(x[i]) = -(1.5 + 0.25*i)*s[i] + 0.2*sum(s) + 0.1*i; end for; end Four;"),
+        {.stop_time = 5.0});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    ASSERT_EQ(result.events.size(), 4U);
+    CoupledRelays exact;
+    for (const Event& event : result.events) {
+      exact.advance();
+      EXPECT_EQ(event.kind, "sliding-entry");
+      EXPECT_NEAR(event.time, exact.time, 1e-8);
+    }
+    const std::vector<double> s = exact.signs();
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::string index = "[" + std::to_string(i + 1) + "]";
+      EXPECT_NEAR(result.final.at("x" + index), 0.0, 1e-10);
+      EXPECT_NEAR(result.final.at("s" + index), s[i], 1e-10);
+    }
+  }
+}
+
+// x_i' = -2 sign(x_i): four slide, the fifth is crossed with hysteresis, and the run says so.
+TEST(SlidingText, FifthSurfaceIsCrossedWithHysteresis) {
   const SimulateResult result = simulate(
-      load("model Three Real x(start = 1, fixed = true); Real y(start = 0.5, fixed = true); Real "
-           "z(start = 0.25, fixed = true); equation der(x) = -2*sign(x) + 0.5*sign(y); der(y) = "
-           "-2*sign(y) - 0.5*sign(x); der(z) = -2*sign(z) + 0.3*sign(x); end Three;"),
-      {.stop_time = 2.0});
+      load("model Five Real x[5](start = {1, 0.5, 0.25, 0.125, 0.0625}, each fixed = true);"
+           "equation for i in 1:5 loop der(x[i]) = -2*sign(x[i]); end for; end Five;"),
+      {.stop_time = 0.51, .hysteresis = 1e-3});
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
   EXPECT_TRUE(std::any_of(result.warnings.begin(), result.warnings.end(), [](const std::string& w) {
     return w.find("hysteresis") != std::string::npos;
   }));
-  for (const char* name : {"x", "y", "z"}) EXPECT_LE(std::abs(result.final.at(name)), 2e-4) << name;
+  for (int i = 1; i <= 5; ++i)
+    EXPECT_LE(std::abs(result.final.at("x[" + std::to_string(i) + "]")), 2e-3) << i;
 }
 
 // Derivatives, against differences of tight runs.
@@ -313,6 +381,84 @@ TEST(SensitivityText, ValuesThatEventsKeepAreRefusedByName) {
   EXPECT_TRUE(std::any_of(result.warnings.begin(), result.warnings.end(), [](const std::string& w) {
     return w.find("no sensitivities: 'k'") != std::string::npos;
   }));
+}
+
+// x^2 + y^2 is constant where the relation is false: it must not fire by the errors of integration,
+// alone or while another part slides.
+TEST(FirstIntegralText, RelationThatIsConstantDoesNotFire) {
+  const std::string circle =
+      "Real x(start = 1, fixed = true), y(start = 0, fixed = true); equation der(x) = y; "
+      "der(y) = if x^2 + y^2 > 1 then -4*x else -x;";
+  const SimulateResult alone =
+      simulate(load("model M " + circle + " end M;"), {.stop_time = 100.0});
+  ASSERT_TRUE(alone.completed()) << alone.message;
+  EXPECT_TRUE(alone.events.empty());
+  const SimulateResult both = simulate(load("model M Real z(start = 1, fixed = true); " + circle +
+                                            "der(z) = -sign(z) + 1.5*sin(time); end M;"),
+                                       {.stop_time = 20.0});
+  ASSERT_TRUE(both.completed()) << both.message;
+  const std::vector<double> exact = relay_times(20.0);
+  ASSERT_EQ(both.events.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_NEAR(both.events[i].time, exact[i], 1e-5) << i;
+  for (const SimulateResult* result : {&alone, &both}) {
+    const double t = result->time;
+    EXPECT_NEAR(result->final.at("x"), std::cos(t), 1e-4);
+    const std::vector<double> x = result->trajectory.column("x");
+    const std::vector<double> y = result->trajectory.column("y");
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_NEAR(x[i] * x[i] + y[i] * y[i], 1.0, 1e-10) << i;
+  }
+}
+
+// x = 2 t - t^2 touches 1 at t = 1 and turns, in steps that do not end there.
+TEST(GrazingText, RelationThatTouchesZeroIsReported) {
+  const SimulateResult result =
+      simulate(load("model Touch Real x(start = 0, fixed = true), v(start = 2, fixed = true);"
+                    "Integer n(start = 0, fixed = true); equation der(x) = v; der(v) = -2;"
+                    "when x > 1 then n = pre(n) + 1; end when; end Touch;"),
+               {.stop_time = 3.0});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_EQ(result.final.at("n"), 0.0);
+  ASSERT_EQ(result.events.size(), 1U);
+  EXPECT_EQ(result.events[0].kind, "grazing");
+  EXPECT_NEAR(result.events[0].time, 1.0, 1e-6);
+}
+
+// w = 3 - t comes to 1 at t = 2, when the clock runs out as well; whoever has priority goes on.
+TEST(TieText, TimeAndStateAtOneInstantAreATie) {
+  for (const bool clock_first : {true, false}) {
+    const SimulateResult result = simulate(
+        load("model Tie model S Real w(start = 3); equation der(w) = -1; end S;"
+             "model T Real w; equation der(w) = 0; end T; S s; T late; T met; equation "
+             "initialState(s); transition(s, late, time >= 2, priority = " +
+             std::string(clock_first ? "1" : "2") + "); transition(s, met, s.w <= 1, priority = " +
+             std::string(clock_first ? "2" : "1") + "); end Tie;"),
+        {.stop_time = 3.0});
+    ASSERT_TRUE(result.completed()) << result.message;
+    ASSERT_EQ(result.events.size(), 1U);
+    EXPECT_EQ(result.events[0].to, clock_first ? "late" : "met");
+    EXPECT_NE(std::find(result.events[0].tags.begin(), result.events[0].tags.end(), "tie"),
+              result.events[0].tags.end());
+  }
+}
+
+// The impulse that makes the rope taut exceeds the force it is said to hold, but the rope is at its
+// length all the same: it becomes taut, 3 v1 + 5 v2 = 1 being conserved.
+TEST(PinnacleText, CutsThatLeadBackAreNotMade) {
+  const SimulateResult result = simulate(
+      load("model Rope Real x1(start = 0, fixed = true), v1(start = 2, fixed = true);"
+           "Real x2(start = 1, fixed = true), v2(start = -1, fixed = true), F;"
+           "Boolean taut(start = false, fixed = true); equation der(x1) = v1; der(x2) = v2;"
+           "3*der(v1) = F; 5*der(v2) = -F;"
+           "taut = if pre(taut) then F > -10 else x1 - x2 >= 1;"
+           "if taut then v1 = v2; else F = 0; end if; end Rope;"),
+      {.stop_time = 3.0});
+  ASSERT_TRUE(result.completed()) << result.message;
+  ASSERT_EQ(result.events.size(), 1U);
+  EXPECT_NEAR(result.events[0].time, 2.0 / 3.0, 1e-12);
+  EXPECT_NEAR(result.final.at("v1"), 0.125, 1e-12);
+  EXPECT_NEAR(result.final.at("v2"), 0.125, 1e-12);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "simulate/event_iteration.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -40,6 +41,7 @@ void EventIteration::begin(double t, const SystemState& left) {
   set_.assign(left.values.size(), false);
   impulses_.clear();
   keeps_at_zero_ = false;
+  cuts_repeat_ = false;
   present_mode_followed_ = 0;
   hold_ = Hold::kNo;
 }
@@ -174,6 +176,8 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
     // at once). If nothing better is found, entering the mode says what is wrong with it.
     const std::vector<double> here = slots_;
     const std::size_t mode = settled.mode;
+    // Where all is zero, as at the start, every one of them may conduct or not.
+    keeps_at_zero_ = true;
     if (search()) return true;
     slots_ = out.slots = here;
     settled.mode = mode;
@@ -244,6 +248,8 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
                              Settled& settled) {
   SystemState base = first;
   std::vector<std::vector<double>> history;
+  constexpr int kListedModes = 12;
+  std::set<std::string> circle;  // modes of the last rounds
   for (int round = 0; round < kMostRounds; ++round) {
     ++settled.iterations;
     const std::vector<double> entry = slots_;
@@ -279,11 +285,17 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     }
     base = out;
     history.push_back(slots_);
+    if (round + kListedModes >= kMostRounds) circle.insert(modes_.mode(settled.mode).mode.name);
   }
+  // What leads out of states and holds now keeps the circle going.
+  std::vector<std::string> conditions;
+  for (const Relation& r : model_.relations)
+    if (r.leaves_state && present(r.slot) != 0.0) conditions.push_back(r.text);
   settled.problem = fmt::format(
-      "the event iteration at t = {:.10g} did not end within {} rounds: {} change in a circle; "
-      "write conditions that cannot hold at the same time",
-      t, kMostRounds, names_of_changes(history));
+      "the event iteration at t = {:.10g} did not end within {} rounds: {} change in a circle "
+      "through the modes '{}'{}; write conditions that cannot hold at the same time",
+      t, kMostRounds, names_of_changes(history), fmt::join(circle, "', '"),
+      conditions.empty() ? "" : fmt::format(", led by '{}'", fmt::join(conditions, "', '")));
   return false;
 }
 
@@ -353,7 +365,18 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
   Settled settled;
   settled.mode = mode;
   const SystemState left = state;
+  may_cut_ = true;
   iterate(t, left, state, settled);
+  if (cuts_repeat_) {
+    // What cuts a projection short leads back to it ("taut while F > -10, else where the rope is at
+    // its length"): the equations mean that it is carried out.
+    may_cut_ = false;
+    flip(t, left, mode, fired, from_band);
+    settled = {};
+    settled.mode = mode;
+    state = left;
+    iterate(t, left, state, settled);
+  }
   if (settled.ok && (settled.termination != nullptr || !undone(left, state))) return settled;
   // Where no discrete values agree, the crossing itself may lead there: a clutch that slides as
   // soon as its torque is beyond the largest it can hold, and slides on while pre() says so. And

@@ -191,6 +191,8 @@ class EventIteration {
   std::vector<double> violation_;
   bool is_initial_ = false;
   bool keeps_at_zero_ = false;
+  bool may_cut_ = true;       // projections; not where that leads in a circle
+  bool cuts_repeat_ = false;  // it has
   int present_mode_followed_ = 0;
   bool entered_ = false;       // a mode, or values set by reinit, in the round before
   bool entered_mode_ = false;  // a mode

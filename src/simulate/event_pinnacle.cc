@@ -117,7 +117,7 @@ bool EventIteration::asks_for_action(double t, const SystemState& at) {
 // stop a projection: the rest of it would end at the same point.
 bool EventIteration::cut_short(double t, SystemState& from, SystemState& out, Settled& settled) {
   const std::size_t mode = settled.mode;
-  if (is_initial_ || hold_ != Hold::kNo || settled.pinnacles.size() >= kMostPinnacles) return false;
+  if (is_initial_ || hold_ != Hold::kNo || !may_cut_ || cuts_repeat_) return false;
   const Paths& paths = paths_of(mode);
   std::vector<double> jumps;
   bool any = false;
@@ -134,6 +134,13 @@ bool EventIteration::cut_short(double t, SystemState& from, SystemState& out, Se
   if (!by_impulse) left = first_to_leave(t, from, jumps, mode, pinnacle.fraction);
   if (left.empty()) return false;
   pinnacle.relation = left.front();
+  // The same mode again from the same state, or too often.
+  cuts_repeat_ = settled.pinnacles.size() >= kMostPinnacles ||
+                 std::ranges::any_of(settled.pinnacles, [&](const Pinnacle& p) {
+                   return p.mode == mode && p.relation == pinnacle.relation &&
+                          pinnacle.fraction == 0.0 && p.at.values == pinnacle.at.values;
+                 });
+  if (cuts_repeat_) return false;
   for (std::size_t k = 0; k < jumps.size(); ++k)
     pinnacle.at.values[paths.carried[k]] += pinnacle.fraction * jumps[k];
 

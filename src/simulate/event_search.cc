@@ -28,6 +28,7 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         solve(t, base, out, settled.mode);
         take_values(t, out, false);
         steady = slots_ == before;
+        if (k + 1 == kMostRounds && !steady) history.push_back(before);
       }
       if (!solved_) violated_.clear();  // the values belong to another configuration
       if (steady && violated_.empty() && solved_) {

@@ -101,9 +101,7 @@ std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const do
   const std::vector<double> sizes = values_;
   evaluate_at(t, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g)
-    if (!mode_.is_time_guard[g] && !mode_.mode->guards[g].is_relation &&
-        std::abs(values_[g]) <= kBand * sizes[g])
-      found.push_back(g);
+    if (!mode_.is_time_guard[g] && std::abs(values_[g]) <= kBand * sizes[g]) found.push_back(g);
   return found;
 }
 
@@ -185,7 +183,8 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
     evaluate_at(next_time_event_ + rounding, integrator.x().data(), integrator.dx().data());
     for (std::size_t g = 0; g < states_.size(); ++g) {
       const double tied = mode_.mode->guards[g].is_relation ? states_[g].band() : 0.0;
-      if (mode_.is_time_guard[g] && values_[g] <= tied) firing_.guards.push_back(g);
+      if (mode_.is_time_guard[g] ? values_[g] <= tied : comes_to_zero(g))
+        firing_.guards.push_back(g);
     }
   }
   return firing_;
@@ -262,6 +261,8 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   const bool is_staircase = time_noise > 1e-7 * h;
   const RootReport report = isolator_.isolate(along, info);
   bool armed = state.armed || rises;
+  if (armed && report.roots.empty() && !is_staircase && state.offset == 0.0)
+    note_touch(g, along, integrator);
   if (!armed) {
     // At zero when the mode started: which way does it leave?
     const int leaves = report.roots.empty()            ? (samples.back() > 0.0 ? 1 : -1)
@@ -398,11 +399,62 @@ bool GuardWatch::pin_down(Integrator& integrator) {
   for (std::size_t other = 0; other < states_.size(); ++other) {
     // A guard of size zero is zero all the time (its factor is), it does not come there now.
     const bool tied =
-        other == g || (states_[other].armed && !mode_.is_time_guard[other] &&
-                       states_[other].size > 0.0 && values_[other] <= states_[other].noise());
+        other == g ||
+        (!mode_.is_time_guard[other] &&
+         (comes_to_zero(other) || (states_[other].armed && states_[other].size > 0.0 &&
+                                   values_[other] <= states_[other].noise())));
     if (tied) firing_.guards.push_back(other);
   }
   return true;
+}
+
+// Whether an armed guard is at zero up to the rounding of the last step, and on its way down.
+bool GuardWatch::comes_to_zero(std::size_t guard) const {
+  const State& state = states_[guard];
+  return state.armed && state.offset == 0.0 && state.width == 0.0 && state.size > 0.0 &&
+         values_[guard] <= 100.0 * state.noise() &&
+         samples_[5 * guard + 3] - samples_[5 * guard + 4] > 0.0;
+}
+
+// A guard that comes down to zero and turns, up to rounding: no root tells of it.
+void GuardWatch::note_touch(std::size_t guard, GuardRef along, const Integrator& integrator) {
+  constexpr int kPoints = 16;
+  double lowest = along(0.0);
+  int place = 0;
+  for (int k = 1; k <= kPoints; ++k) {
+    const double value = along(double(k) / kPoints);
+    if (value < lowest) {
+      lowest = value;
+      place = k;
+    }
+  }
+  if (place == 0 || place == kPoints) return;  // it does not turn in this step
+  double low = double(place - 1) / kPoints;
+  double high = double(place + 1) / kPoints;
+  constexpr double kGolden = 0.381966011250105;
+  double a = low + kGolden * (high - low);
+  double b = high - kGolden * (high - low);
+  double at_a = along(a);
+  double at_b = along(b);
+  while (high - low > 1e-9) {
+    if (at_a < at_b) {
+      high = b;
+      b = a;
+      at_b = at_a;
+      a = low + kGolden * (high - low);
+      at_a = along(a);
+    } else {
+      low = a;
+      a = b;
+      at_a = at_b;
+      b = high - kGolden * (high - low);
+      at_b = along(b);
+    }
+  }
+  if (std::min(at_a, at_b) > 100.0 * states_[guard].noise()) return;
+  const double t0 = integrator.previous_time();
+  const double t = t0 + 0.5 * (low + high) * (integrator.time() - t0);
+  grazings_.push_back({guard, t, motion(guard, integrator, t)});
 }
 
 }  // namespace saltus

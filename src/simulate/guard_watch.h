@@ -56,7 +56,7 @@ class GuardWatch {
   // Arms the guards at the start of a mode. The result has fired() if the state is outside.
   const Firing& start(double t, const double* x, const double* dx);
 
-  // Guards, other than time guards and relations, that are zero at this point.
+  // Guards, other than time guards, that are zero at this point.
   std::vector<std::size_t> at_zero(double t, const double* x, const double* dx);
 
   // For the next start(): the mode before kept these guards at zero.
@@ -102,6 +102,8 @@ class GuardWatch {
   void evaluate_at(double t, const double* x, const double* dx);
   void examine_guard(std::size_t guard, Integrator& integrator);
   void consider(std::size_t guard, double s);
+  bool comes_to_zero(std::size_t guard) const;
+  void note_touch(std::size_t guard, GuardRef along, const Integrator& integrator);
   void sample(const Integrator& integrator);
   bool is_real(std::size_t guard, std::span<const Root> roots, Integrator& integrator);
   bool pin_down(Integrator& integrator);
