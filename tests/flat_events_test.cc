@@ -135,5 +135,28 @@ TEST(FlatEvents, BrakesThatHoldOneShaftShareTheTorque) {
   }));
 }
 
+// Such a start was once ignored in silence.
+TEST(FlatEvents, StartsThatContradictEachOtherAreRefusedByName) {
+  const auto message = [](double fixed, double initial, double other) {
+    FlatModel model("start");
+    HybridSystem& s = model.system;
+    const Expr x = s.variable("x", {.start = 1.0, .fixed = true});
+    const Expr y = s.variable("y", {.start = fixed, .fixed = true});
+    const Expr z = s.variable("z");
+    model.equations = {Equation(der(x) == -x), Equation(y == 2.0 * x + 1.0),
+                       Equation(der(z) == -z)};
+    model.initial_equations = {Equation(z == initial), Equation(2.0 * z == other)};
+    const SimulateResult result = simulate(build(model), {.stop_time = 1.0});
+    if (result.reason == StopReason::kStopTime) return std::string();
+    EXPECT_EQ(result.reason, StopReason::kInconsistent);
+    return result.message;
+  };
+  EXPECT_EQ(message(3.0, 2.0, 4.0), "");
+  EXPECT_NE(message(5.0, 2.0, 4.0).find("y = 2*x + 1"), std::string::npos)
+      << message(5.0, 2.0, 4.0);
+  EXPECT_NE(message(3.0, 2.0, 6.0).find("initial equation 2*z = 6"), std::string::npos)
+      << message(3.0, 2.0, 6.0);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -181,8 +181,13 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     const Value start = argument(0);
     const Value interval = argument(1);
     if (!is_numeric(start.type) || !is_numeric(interval.type)) refuse("sample() of clocks", place);
-    if (!fixed_number(start.number()) || !fixed_number(interval.number()))
-      throw Error("sample() needs parameters, not variables", place.location());
+    // The start may be found by the initial equations (t0 = time), but not change later.
+    for (const Expr& leaf : leaves_of(start.number()))
+      if ((leaf.is_variable() && !found_parameters_.contains(leaf.node())) ||
+          leaf.node()->op == Op::kTime || leaf.node()->op == Op::kSlot)
+        throw Error("the start of sample() needs parameters, not variables", place.location());
+    if (!fixed_number(interval.number()))
+      throw Error("the interval of sample() needs parameters, not variables", place.location());
     if (*fixed_number(interval.number()) <= 0.0)
       throw Error("sample() needs a positive interval", place.location());
     return Value::boolean(flat_.sample(start.number(), interval.number(), place.location()));

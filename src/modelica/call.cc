@@ -125,6 +125,17 @@ std::vector<NamedValue> Flattener::bind_arguments(const ClassInfo& in, const Cal
                   named.place.location());
     result.emplace_back(named.name, evaluate(*named.value, scope));
   }
+  for (const auto& [name, value] : result) {
+    const ClassInfo::Element& element = in.elements[in.element_index.at(name)];
+    const Scope declared{nullptr, in.bases[element.base].definition, nullptr};
+    const ClassInfo& type = *resolve_type(lookup_class(element.component->type, declared)).info;
+    if (!type.basic || !is_number_like(*type.basic) || value.type == *type.basic ||
+        (is_numeric(value.type) && *type.basic == BasicType::kReal))
+      continue;
+    throw Error(fmt::format("the input '{}' of {}() is {} but is given {}", name,
+                            in.definition->name, spelling(*type.basic), spelling(value.type)),
+                place.location());
+  }
   return result;
 }
 

@@ -50,10 +50,10 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
           c->variability >= Variability::kParameter)
         declare_all(*c);
   };
+  read_experiment(model);
   for_each_class_instance(*root_, parameters);
   for_each_class_instance(*root_, [&](Instance& i) { find_known_discretes(i); });
   variables_allowed_ = true;
-  read_experiment(model);
   declare_all(*root_);
   for_each_class_instance(*root_, [&](Instance& i) { collect_machines(i); });
   if (!machines_.empty())

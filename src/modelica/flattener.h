@@ -372,6 +372,7 @@ class Flattener {
   std::unordered_map<const Node*, Expr> pre_slots_;  // by symbol
   std::unordered_map<const Node*, std::size_t> discrete_numbers_;
   std::unordered_set<const Node*> when_assigned_;
+  std::unordered_set<const Node*> found_parameters_;  // unknowns: by the initial equations
   std::vector<DiscreteCandidate> discrete_candidates_;
   bool variables_allowed_ = false;  // once parameters are known
   std::string component_;           // whose relation is being made; empty: the model's own

@@ -206,6 +206,12 @@ Value Flattener::navigate(Instance& given, const ComponentReference& r, std::siz
     throw Error(fmt::format("'{}' is a {} and has no value", instance.path, spelling(kind)),
                 here.place.location());
   const std::string& next = r.parts[part + 1].name;
+  const auto inside = instance.type.info->element_index.find(next);
+  if (inside != instance.type.info->element_index.end() &&
+      instance.type.info->elements[inside->second].component->visibility == Visibility::kProtected)
+    throw Error(fmt::format("'{}' of '{}' is protected and cannot be used from outside", next,
+                            instance.path),
+                r.parts[part + 1].place.location());
   if (dimensions(instance).empty()) {
     if (!here.subscripts.empty())
       throw Error(fmt::format("'{}' is not an array but has a subscript", instance.path),

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "expr/differentiate.h"
 #include "modelica/machine.h"
 
@@ -66,6 +67,13 @@ void Flattener::collect_machines(Instance& owner) {
       if (edge.transition.condition == nullptr)
         throw Error("transition() needs a condition", place.location());
       edge.transition.place = place;
+      const std::vector<std::string> known = {"from",  "to",          "condition", "immediate",
+                                              "reset", "synchronize", "priority"};
+      for (const NamedArgument& named : call.named)
+        if (std::find(known.begin(), known.end(), named.name) == known.end())
+          throw Error(fmt::format("transition() has no '{}'{}", named.name,
+                                  did_you_mean(named.name, known)),
+                      named.place.location());
       const Expression* reset = argument_of(call, 4, "reset");
       if (reset != nullptr) edge.transition.reset = constant_integer(*reset, scope, "reset") != 0;
       const Expression* priority = argument_of(call, 6, "priority");

@@ -367,6 +367,13 @@ void Flattener::assign(const ComponentReference& target, const Value& value, Fra
                             did_you_mean(target.parts.front().name, names)),
                 place.location());
   }
+  if (frame.prefix != nullptr && frame.scope.lexical != nullptr) {
+    const Component* declared = frame.scope.lexical->find_component(target.parts.front().name);
+    if (declared != nullptr && declared->causality == Causality::kInput)
+      throw Error(fmt::format("'{}' is an input of the function and cannot be assigned",
+                              target.parts.front().name),
+                  place.location());
+  }
   assign_into(*at, target, 0, value, frame, place);
 }
 

@@ -164,6 +164,7 @@ void Flattener::declare_parameter(Instance& leaf) {
     // To be found by the initial equations: an unknown that keeps its value.
     declare_variable(leaf);
     for (const Expr& symbol : leaf.value->numbers) {
+      found_parameters_.insert(symbol.node());
       Equation e("parameter " + leaf.path, der(symbol) == 0.0);
       e.where = place.location();
       flat_.equations.emplace_back(std::move(e));
@@ -272,9 +273,12 @@ void Flattener::declare_variable(Instance& leaf) {
   const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
   for (std::size_t k = 0; k < count; ++k) {
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
+    // A parameter that the initial equations give is mostly the time at the start.
     const Expr start_value = start ? element_of(*start, k, "start value")
                              : type == BasicType::kEnumeration ? Expr(1.0)
-                                                               : Expr(0.0);
+                             : leaf.variability == Variability::kParameter
+                                 ? Expr(flat_.system.experiment.start_time)
+                                 : Expr(0.0);
     bool is_fixed = false;
     if (fixed) is_fixed = fixed_number(element_of(*fixed, k, "fixed")).value_or(0.0) != 0.0;
     if (is_discrete(leaf)) {

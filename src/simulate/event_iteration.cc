@@ -331,6 +331,33 @@ Settled EventIteration::start(double t, SystemState& state) {
   const SystemState base = state;
   iterate(t, base, state, settled);
   is_initial_ = false;
+  ModeRun* run = settled.ok ? visit_(settled.mode) : nullptr;
+  if (run == nullptr) return settled;
+  // Where the start asks for more than can be met, the mode alone would ignore it. Asked from the
+  // point found, which satisfies it if anything does, and from the start values.
+  const auto problem = initial_problems_.find(settled.mode);
+  const auto unmet_from = [&](SystemState trial) -> std::string {
+    trial.slots = slots_;
+    for (std::size_t i = 0; i < fixed_.size(); ++i)
+      if (fixed_[i]) trial.values[i] = base.values[i];
+    if (problem != initial_problems_.end()) {
+      const ConsistentOutcome outcome = problem->second->solve(t, trial, fixed_);
+      return outcome.ok() ? "" : problem->second->equation_name(outcome.index);
+    }
+    if (!model_.initial_equations.empty()) return "";  // the mode was not the first
+    const ConsistentOutcome outcome = run->make_start_consistent(t, trial, fixed_);
+    return outcome.ok() ? "" : run->analysed().dae->equation_name(outcome.index);
+  };
+  if (unmet_from(state).empty()) return settled;
+  const std::string unmet = unmet_from(base);
+  if (unmet.empty() || !run->make_consistent(t, state).ok()) return settled;
+  settled.ok = false;
+  settled.problem = fmt::format(
+      "no start values at t = {:.10g} satisfy the equations, the initial equations and the fixed "
+      "start values: {} is not met with the others; if they contradict each other, fix fewer "
+      "start values or take an initial equation away, else give start values nearer to the "
+      "solution",
+      t, unmet);
   return settled;
 }
 
