@@ -2,11 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "base/error.h"
 #include "base/suggest.h"
 #include "modelica/flattener.h"
 
 namespace saltus {
+namespace {
+
+// What the language itself offers besides types, for suggestions.
+constexpr std::array<const char*, 48> kOperators = {
+    "time",      "der",     "pre",       "edge",    "change", "initial",  "terminal", "sample",
+    "reinit",    "assert",  "terminate", "noEvent", "smooth", "homotopy", "sin",      "cos",
+    "tan",       "asin",    "acos",      "atan",    "atan2",  "sinh",     "cosh",     "tanh",
+    "exp",       "log",     "log10",     "sqrt",    "abs",    "sign",     "min",      "max",
+    "sum",       "product", "size",      "zeros",   "ones",   "fill",     "identity", "diagonal",
+    "transpose", "cross",   "mod",       "rem",     "floor",  "ceil",     "integer",  "connect"};
+
+}  // namespace
 
 Flattener::Found Flattener::lookup(const std::string& name, const Scope& scope) {
   if (scope.locals != nullptr)
@@ -213,6 +227,7 @@ std::vector<std::string> Flattener::visible_names(const Scope& scope) {
   }
   for (const std::string& name : library_.child_names(nullptr)) names.push_back(name);
   for (const auto& entry : builtins_) names.emplace_back(entry.first);
+  names.insert(names.end(), kOperators.begin(), kOperators.end());
   names.emplace_back("time");
   return names;
 }
