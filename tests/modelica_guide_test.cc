@@ -69,5 +69,26 @@ TEST(ModelicaGuide, StateMachineComesToRest) {
   EXPECT_EQ(result.final.at("rest.v"), 0.0);
 }
 
+TEST(Messages, GiveTheValuesOfVariables) {
+  const char* const text = R"(
+model M
+  Real x(start = 0, fixed = true), y = 2*x;
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when sample(0.1, 0.1) then
+    n = pre(n) + 1;
+  end when;
+  when x > 0.5625 then
+    terminate("y is " + String(y) + ", n is " + String(n) + ", at " + String(time));
+  end when;
+end M;
+)";
+  const SimulateResult result = simulate(
+      build(load_modelica_text(text, "", {.use_modelica_path = false})), {.tolerance = 1e-9});
+  EXPECT_EQ(result.reason, StopReason::kTerminated);
+  EXPECT_TRUE(result.message.starts_with("y is 1.125, n is 5, at 0.5625")) << result.message;
+}
+
 }  // namespace
 }  // namespace saltus

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/placeholder.h"
 #include "expr/differentiate.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
@@ -398,7 +399,8 @@ std::optional<Value> Flattener::call_text_builtin(const std::string& name,
   return Value::string(format.real(number));
 }
 
-// The text of a message; parts that are only known at run time are shown as written.
+// The text of a message; variables that are only known at run time are marked, and what is computed
+// from them is shown as written.
 std::string Flattener::message_text(const Expression& expression, const Scope& scope) {
   if (const auto* literal = expression.as<StringLiteral>()) return literal->value;
   if (const auto* sum = expression.as<BinaryExpression>())
@@ -409,8 +411,17 @@ std::string Flattener::message_text(const Expression& expression, const Scope& s
     if (value.type == BasicType::kString && value.is_scalar()) return value.text();
   } catch (const Error&) {
     if (const auto* c = expression.as<CallExpression>())
-      if (c->function.text() == "String" && !c->arguments.empty())
-        return to_text(*c->arguments.front());
+      if (c->function.text() == "String" && !c->arguments.empty()) {
+        const Value value = evaluate(*c->arguments.front(), scope);
+        const Node* symbol =
+            value.is_scalar() && !value.numbers.empty() ? value.number().node() : nullptr;
+        const bool known_later =
+            symbol != nullptr && in_function_ == 0 &&
+            (symbol->op == Op::kTime || (symbol->op == Op::kVariable && symbol->order == 0) ||
+             discrete_numbers_.contains(symbol));
+        return known_later ? placeholder(to_string(value.number()))
+                           : to_text(*c->arguments.front());
+      }
   }
   return to_text(expression);
 }

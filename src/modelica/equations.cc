@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/placeholder.h"
 #include "modelica/flattener.h"
 
 namespace saltus {
@@ -383,8 +384,10 @@ void Flattener::add_assertion(const CallExpression& call, const Expression& expr
   const std::string message = message_text(*call.arguments[1], scope);
   if (const std::optional<double> known = fixed_number(condition)) {
     if (*known != 0.0) return;
-    if (!warning) throw Error("assertion violated: " + message, expression.place.location());
-    flat_.warnings.push_back(message);
+    const std::string now =
+        fill_placeholders(message, [](const std::string&) { return std::nullopt; });
+    if (!warning) throw Error("assertion violated: " + now, expression.place.location());
+    flat_.warnings.push_back(now);
     return;
   }
   flat_.assertions.push_back({condition, message, warning, expression.place.location()});

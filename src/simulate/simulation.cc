@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/placeholder.h"
 #include "model/system_state.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
@@ -583,6 +584,12 @@ SimulateResult Simulation::finish() {
       result_.warnings.push_back("no sensitivities: " + tangents_->problem());
   }
   list_derived_values();
+  result_.message =
+      fill_placeholders(result_.message, [&](const std::string& name) -> std::optional<double> {
+        const auto found = result_.final.find(name);
+        if (name == "time") return time_;
+        return found == result_.final.end() ? std::nullopt : std::optional(found->second);
+      });
   if (events_ != nullptr) describe_flat_modes();
   Statistics& total = result_.statistics;
   for (const ModeId id : visited_) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/placeholder.h"
 #include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
@@ -229,7 +230,14 @@ void Simulation::check_assertions() {
       stop(StopReason::kAssertion, said.what());
       return;
     }
-    result_.warnings.emplace_back(said.what());
+    // Others than the unknowns themselves are shown by name.
+    result_.warnings.push_back(
+        fill_placeholders(said.what(), [&](const std::string& name) -> std::optional<double> {
+          if (name == "time") return time_;
+          for (std::size_t v = 0; v < state_.values.size(); ++v)
+            if (system_.variables()[v].name == name) return state_.values[v];
+          return std::nullopt;
+        }));
   }
 }
 

@@ -1,0 +1,24 @@
+#include "base/placeholder.h"
+
+#include <gtest/gtest.h>
+
+namespace saltus {
+namespace {
+
+std::optional<double> value_of(const std::string& name) {
+  if (name == "x") return 0.5;
+  return std::nullopt;
+}
+
+TEST(Placeholder, IsReplacedByItsValueOrElseItsName) {
+  const std::string text = "x is " + placeholder("x") + ", y is " + placeholder("a.y") + ".";
+  EXPECT_EQ(fill_placeholders(text, value_of), "x is 0.5, y is a.y.");
+}
+
+TEST(Placeholder, LeavesOtherTextAlone) {
+  EXPECT_EQ(fill_placeholders("x = {}", value_of), "x = {}");
+  EXPECT_EQ(fill_placeholders("", value_of), "");
+}
+
+}  // namespace
+}  // namespace saltus
