@@ -139,7 +139,11 @@ Value Flattener::pre_of(const Value& value, const Place& place) {
 Value Flattener::derivative_of(const Value& value, const Place& place) {
   if (!is_numeric(value.type))
     throw Error(fmt::format("der() needs Real, not {}", spelling(value.type)), place.location());
-  return map_numbers(value, BasicType::kReal, [&](const Expr& x) -> Expr { return der(x); });
+  return map_numbers(value, BasicType::kReal, [&](const Expr& x) -> Expr {
+    if (x.node() != nullptr && discrete_numbers_.contains(x.node()))
+      throw Error(fmt::format("der() of '{}', which is discrete", to_string(x)), place.location());
+    return der(x);
+  });
 }
 
 std::optional<Value> Flattener::call_event_builtin(const std::string& name,

@@ -42,7 +42,8 @@ void Flattener::connect_instances(const InstancePart& a, const InstancePart& b,
   for (const Instance* i : {&x, &y})
     if (!i->type.connector && i->parent != nullptr && !i->parent->type.connector)
       throw Error(fmt::format("connect(): '{}' is a {}, not a connector", i->path,
-                              spelling(i->type.info->definition->kind)),
+                              i->type.info->basic ? spelling(*i->type.info->basic)
+                                                  : spelling(i->type.info->definition->kind)),
                   place.location());
   if (x.is_leaf() != y.is_leaf())
     throw Error(fmt::format("connect({}, {}): the connectors are incompatible ({} and {})", x.path,
