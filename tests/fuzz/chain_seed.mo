@@ -29,6 +29,22 @@ algorithm
     end if;
   end while;
 end f;
+function g
+  input Real x;
+  input Real k = 2;
+  output Real y;
+algorithm
+  y := k*x^2;
+  annotation(derivative(zeroDerivative = k) = g_der);
+end g;
+function g_der
+  input Real x;
+  input Real k;
+  input Real x_der;
+  output Real y;
+algorithm
+  y := 2*k*x*x_der;
+end g_der;
 partial model Two
   Flange a, b;
   parameter Integer n(min = 1) = 2 annotation(Evaluate = true);
@@ -66,6 +82,9 @@ model M
   Inertia left(J = 2), right[2](each J = 3, w(start = {1, 2}));
   Inertia extra if use;
   R r(a = time);
+  Real slope = der(g(time, 3)), level = g(left.w, if use then 1 else 2);
+  parameter String label = String(1.5, format = "6.2f") + String(e2, minimumLength = 3);
+  parameter E e2 = E.two;
   Real u, v[3], m[2, 2] = [1, time; 2, 3], q = f(time, 2);
   Integer k(start = 0, fixed = true);
   Boolean on(start = false) = u > 0.5 and not initial();
