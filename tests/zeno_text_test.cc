@@ -318,5 +318,25 @@ TEST(ZenoText, BallThatIsCrushedIsReported) {
     EXPECT_NE(result.message.find(name), std::string::npos) << result.message;
 }
 
+// Without restitution: the upper ball stops on the lower one, which lies on the floor already.
+TEST(ZenoText, BallThatFallsOnOneAtRestStopsThere) {
+  for (const char* e : {"0", "0.5"}) {
+    const SimulateResult result =
+        run("model Stack Real x1(start = 1, fixed = true), v1(start = 0, fixed = true);"
+            "Real x2(start = 9, fixed = true), v2(start = 0, fixed = true); equation "
+            "der(x1) = v1; der(v1) = -9.81; der(x2) = v2; der(v2) = -9.81;"
+            "when x1 <= 0 then reinit(v1, -" +
+                std::string(e) +
+                "*pre(v1)); end when; when x2 - x1 <= 0 then"
+                " reinit(v1, (pre(v1) + 2*pre(v2))/3); reinit(v2, (pre(v1) + 2*pre(v2))/3);"
+                "end when; end Stack;",
+            {.stop_time = 3.0, .tolerance = 1e-8});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    EXPECT_NEAR(result.events.back().time, std::sqrt(18.0 / kGravity), 1e-6) << e;
+    EXPECT_NEAR(result.final.at("x1"), 0.0, 1e-9) << e;
+    EXPECT_NEAR(result.final.at("x2"), 0.0, 1e-9) << e;
+  }
+}
+
 }  // namespace
 }  // namespace saltus

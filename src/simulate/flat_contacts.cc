@@ -135,6 +135,15 @@ bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
   const double band = kBand * now.size;
   if (std::abs(now.value) > 2.0 * band) return false;
   const double rate = reset.sign * now.rate;
+  const bool own = std::ranges::find(now_, reset.relation) != now_.end();
+  // Pressed against something that is held, it is reset again and again at this instant, each time
+  // to less; its relation stays where it is and would not fire again.
+  if (own && holding() && rate < -kSameRate * std::abs(reset.rate_before) &&
+      rate > reset.rate_before) {
+    later = run_.state_;
+    reset.rest = t;
+    return true;
+  }
   const double ahead = kAhead * std::max(1.0, std::abs(t));
   probed_ = true;
   SystemState probe = run_.state_;
@@ -146,7 +155,6 @@ bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
   if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
     return false;
 
-  const bool own = std::ranges::find(now_, reset.relation) != now_.end();
   later = run_.state_;
   if (own) {
     const double contraction = rate / -reset.rate_before;
