@@ -266,7 +266,7 @@ VectorXd ImpulseSolver::natural_impulses(const std::vector<Index>& algebraic) co
   for (Index j = 0; j < n_; ++j)
     row_size = row_size.cwiseMax(by_jump_.col(j).cwiseAbs() * size(static_cast<std::size_t>(j)));
   VectorXd unit = VectorXd::Zero(static_cast<Index>(algebraic.size()));
-  for (bool again = true; again;) {
+  for (bool again = by_jumps_; again;) {
     again = false;
     const VectorXd known = row_size;
     for (Index k = 0; k < unit.size(); ++k) {
@@ -401,9 +401,20 @@ bool ImpulseSolver::take(double fraction, DaeData& data, double t) {
   return evaluate(data, t);
 }
 
+// Neither unit suits all: sizes of jumps may lie far apart along a chain of equations.
 ImpulseOutcome ImpulseSolver::solve(DaeData& data, double t, const std::vector<double>& before,
                                     const std::vector<bool>& set, double tolerance, double* y,
                                     double* dy) {
+  by_jumps_ = true;
+  const ImpulseOutcome outcome = attempt(data, t, before, set, tolerance, y, dy);
+  if (outcome.ok()) return outcome;
+  by_jumps_ = false;
+  return attempt(data, t, before, set, tolerance, y, dy);
+}
+
+ImpulseOutcome ImpulseSolver::attempt(DaeData& data, double t, const std::vector<double>& before,
+                                      const std::vector<bool>& set, double tolerance, double* y,
+                                      double* dy) {
   const auto ny = static_cast<std::size_t>(ny_);
   y_.assign(y, y + ny);
   dy_.assign(dy, dy + ny);

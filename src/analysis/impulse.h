@@ -55,6 +55,8 @@ class ImpulseSolver {
   const std::vector<double>& jumps() const { return jumps_; }
 
  private:
+  ImpulseOutcome attempt(DaeData& data, double t, const std::vector<double>& before,
+                         const std::vector<bool>& set, double tolerance, double* y, double* dy);
   void write_rows(Graph& graph);
   void read_unknowns(double t, const DaeData& data);
   void evaluate_constraints(DaeData& data, double t);
@@ -74,6 +76,7 @@ class ImpulseSolver {
   Dae constraints_;
   Eigen::Index n_, ny_, m_;      // unknowns of the mode, of the integrated form; impulse equations
   std::vector<bool> may_carry_;  // by unknown: an impulse on it makes sense
+  bool by_jumps_ = true;         // impulses are measured by jumps, else by nominal values
   bool varies_ = false;          // coefficients depend on what may jump
   Tape residual_tape_, jacobian_tape_;
   Tape::Workspace residual_registers_, jacobian_registers_, recovery_registers_;
