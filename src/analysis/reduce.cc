@@ -141,6 +141,22 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
     return k == offsets.d[j] && k > 0 && !may_be_dependent(j, k - 1) &&
            !is_eliminated(symbol(j, k)) && !is_eliminated(symbol(j, k - 1));
   };
+  // A symbol without a size of its own is as small as the smallest it stands for: the speed of a
+  // housing is that of the spring it hangs on.
+  std::unordered_map<std::size_t, std::size_t> column;  // by variable
+  for (std::size_t j = 0; j < n; ++j) column.emplace(unknowns[j].index(), j);
+  const auto size_of = [&](std::size_t j, const Expr& s) {
+    double size = mode.nominal[j];
+    const auto others = stands_for.find(s.node());
+    if (size != 1.0 || others == stands_for.end()) return size;
+    for (const Node* other : others->second) {
+      const auto at = column.find(other->index);
+      const Expr factor = partial(form.replacements.at(other), s);
+      if (at != column.end() && factor.is_number() && factor.number() != 0.0)
+        size = std::min(size, mode.nominal[at->second] / std::abs(factor.number()));
+    }
+    return size;
+  };
   std::unordered_map<const Node*, std::size_t> index;  // of an unknown symbol
   DaeDefinition& def = form.definition;
   for (std::size_t j = 0; j < n; ++j) {
@@ -150,7 +166,7 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
       index.emplace(s.node(), def.unknowns.size());
       def.unknowns.push_back(s);
       def.unknown_names.push_back(symbol_name(s));
-      def.nominal.push_back(mode.nominal[j]);
+      def.nominal.push_back(size_of(j, s));
       // x' is a symbol of its own where the derivative of x is an unknown too.
       const bool derivative_is_free = k == offsets.d[j] || is_merged(j, k + 1);
       def.derivatives.push_back(derivative_is_free ? symbol(j, k + 1)

@@ -50,5 +50,36 @@ TEST(ReducedForm, KeepsTheEquationThatIntegratesOneOfTwoEqualSymbols) {
   }
 }
 
+// x' = v, v' = -x, y = 2 x + 1, u = y': v is u/2 and y'/2, so it is half as small as y is said to
+// be.
+TEST(Reduce, SymbolsTakeTheSizeOfWhatTheyStandFor) {
+  Graph g;
+  const Expr x = g.new_variable("x");
+  const Expr v = g.new_variable("v");
+  const Expr y = g.new_variable("y");
+  const Expr u = g.new_variable("u");
+  DaeDefinition mode;
+  mode.unknowns = {x, v, y, u};
+  mode.residuals = {der(x) - v, der(v) + x, y - 2.0 * x - 1.0, u - der(y)};
+  mode.nominal = {1.0, 1.0, 1e-4, 1.0};
+  mode.time = g.time();
+  std::vector<VariableId> ids;
+  for (const Expr& unknown : mode.unknowns) {
+    mode.derivatives.push_back(der(unknown));
+    mode.unknown_names.push_back(to_string(unknown));
+    mode.equation_names.push_back(to_string(mode.residuals[ids.size()]));
+    ids.push_back(unknown.node()->variable());
+  }
+  const Signature signature = signature_of(mode.residuals, ids);
+  const ReducedForm form = reduce(g, mode, ids, signature, find_offsets(signature));
+  bool found = false;
+  for (std::size_t j = 0; j < form.definition.unknowns.size(); ++j) {
+    if (form.definition.unknown_names[j] != "v") continue;
+    found = true;
+    EXPECT_DOUBLE_EQ(form.definition.nominal[j], 0.5e-4);
+  }
+  EXPECT_TRUE(found);
+}
+
 }  // namespace
 }  // namespace saltus
