@@ -15,6 +15,7 @@ namespace saltus {
 // Where guards of the mode just entered are zero and stay so because they are first integrals, the
 // run goes on in the mode with these constraints. True if it has done so, or stopped.
 bool Simulation::stay_within_first_integrals(bool at_start) {
+  if (events_ != nullptr && run_->analysed().unknowns.size() > kLargestByNumbers) return false;
   const ModeId id = run_->analysed().id;
   std::vector<std::size_t> zero =
       run_->watch().at_zero(time_, run_->point().data(), run_->slope().data());
@@ -23,8 +24,7 @@ bool Simulation::stay_within_first_integrals(bool at_start) {
   if (events_ != nullptr)
     std::erase_if(zero, [&](std::size_t g) {
       const Guard& guard = run_->mode().guards[g];
-      return !guard.is_relation || !is_curved(guard.value) ||
-             run_->analysed().unknowns.size() > kLargestByNumbers;
+      return !guard.is_relation || !is_curved(guard.value);
     });
   if (zero.empty()) return false;
   KnownGuards& known = known_guards_[id];

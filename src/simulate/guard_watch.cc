@@ -418,6 +418,24 @@ bool GuardWatch::comes_to_zero(std::size_t guard) const {
 
 // A guard that comes down to zero and turns, up to rounding: no root tells of it.
 void GuardWatch::note_touch(std::size_t guard, GuardRef along, const Integrator& integrator) {
+  // Most guards stay clear of zero, as the polynomial through the samples tells.
+  const std::span<const double> samples(&samples_[5 * guard], 5);
+  const auto points = five_sample_points();
+  double largest = 0.0;
+  for (const double value : samples) largest = std::max(largest, std::abs(value));
+  double nearest = largest;
+  for (int k = 0; k <= 64; ++k) {
+    const double s = k / 64.0;
+    double value = 0.0;
+    for (std::size_t i = 0; i < 5; ++i) {
+      double term = samples[i];
+      for (std::size_t j = 0; j < 5; ++j)
+        if (j != i) term *= (s - points[j]) / (points[i] - points[j]);
+      value += term;
+    }
+    nearest = std::min(nearest, value);
+  }
+  if (nearest > 1e-3 * largest) return;
   constexpr int kPoints = 16;
   double lowest = along(0.0);
   int place = 0;
