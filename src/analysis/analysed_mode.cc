@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/condense.h"
 #include "analysis/structural_values.h"
 #include "expr/differentiate.h"
 
@@ -227,7 +228,8 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
 FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, double t,
                      const SystemState& state) {
   FormPoint point{.t = t, .x = {}, .dx = {}, .parameters = {}, .held = {}};
-  for (const VariableId v : mode.unknowns) {
+  for (const VariableId v :
+       mode.formulated != nullptr ? mode.formulated->unknowns : mode.unknowns) {
     point.x.push_back(state.values[v.index()]);
     point.dx.push_back(state.slopes[v.index()]);
   }
@@ -237,6 +239,60 @@ FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, doubl
 }
 
 namespace {
+
+// What a form is made from.
+struct FormSource {
+  CondensedMode mode;
+  Offsets offsets;
+  MechanicalStructure mechanics;
+};
+
+// The mode without names, if that leaves a mechanical one; as written otherwise.
+FormSource source_of(const AnalysedMode& reduced) {
+  const auto settle = [](FormSource& source) {
+    const CondensedMode& mode = source.mode;
+    source.offsets = find_offsets(signature_of(mode.definition.residuals, mode.unknowns));
+    if (source.offsets.solvable)
+      source.mechanics = find_mechanical_structure(mode.definition, mode.unknowns, source.offsets);
+  };
+  if (auto condensed = condense(reduced.written, reduced.unknowns)) {
+    FormSource source{std::move(*condensed), {}, {}};
+    settle(source);
+    bool complete = source.offsets.solvable && source.mechanics.objection.empty();
+    for (std::size_t j = 0; j < reduced.unknowns.size() && complete; ++j) {
+      if (!reduced.differential[j]) continue;
+      const auto has = [&](const std::vector<Expr>& list, const Expr& symbol) {
+        return std::ranges::any_of(list, [&](const Expr& e) { return e.same_as(symbol); });
+      };
+      complete = !has(source.mode.replaced, reduced.written.unknowns[j]) ||
+                 has(source.mode.replaced, reduced.written.derivatives[j]);
+    }
+    if (complete) return source;
+  }
+  FormSource source{{reduced.written, reduced.unknowns, {}, {}}, {}, reduced.mechanics};
+  source.offsets = find_offsets(signature_of(reduced.written.residuals, reduced.unknowns));
+  return source;
+}
+
+FormPoint point_of(const HybridSystem& system, const AnalysedMode& reduced,
+                   const CondensedMode& mode, double t, const SystemState& state) {
+  FormPoint point = form_point(system, reduced, t, state);
+  point.x.clear();
+  point.dx.clear();
+  for (const VariableId v : mode.unknowns) {
+    point.x.push_back(state.values[v.index()]);
+    point.dx.push_back(state.slopes[v.index()]);
+  }
+  return point;
+}
+
+// Lets the form stand for what the mode was condensed by, too.
+void extend_rewriting(const CondensedMode& mode, FormulatedMode& form) {
+  std::vector<Expr> replacements;
+  for (const Expr& value : mode.replacements) replacements.push_back(form.rewrite(value));
+  form.replaced.insert(form.replaced.end(), mode.replaced.begin(), mode.replaced.end());
+  form.replacements.insert(form.replacements.end(), replacements.begin(), replacements.end());
+}
 
 // The mode with another form in place of the reduced one.
 std::unique_ptr<const AnalysedMode> with_form(const HybridSystem& system,
@@ -266,19 +322,20 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
   if (formulation == Formulation::kReduced || !objection.empty() ||
       reduced.mechanics.constraints.empty())
     return nullptr;
+  const FormSource source = source_of(reduced);
   if (formulation == Formulation::kOverdetermined &&
-      reduced.unknowns.size() > kLargestLeastSquares) {
+      source.mode.unknowns.size() > kLargestLeastSquares) {
     objection = fmt::format(
         "its least-squares iteration is dense and meant for at most {} unknowns, the mode has {}; "
         "the minimal extension satisfies the same constraints",
-        kLargestLeastSquares, reduced.unknowns.size());
+        kLargestLeastSquares, source.mode.unknowns.size());
     return nullptr;
   }
-  const Offsets offsets = find_offsets(signature_of(reduced.written.residuals, reduced.unknowns));
-  return with_form(
-      system, reduced,
-      formulate(system.graph(), reduced.written, reduced.unknowns, offsets, reduced.mechanics,
-                formulation, baumgarte, form_point(system, reduced, t, near)));
+  FormulatedMode form = formulate(system.graph(), source.mode.definition, source.mode.unknowns,
+                                  source.offsets, source.mechanics, formulation, baumgarte,
+                                  point_of(system, reduced, source.mode, t, near));
+  extend_rewriting(source.mode, form);
+  return with_form(system, reduced, std::move(form));
 }
 
 std::unique_ptr<const AnalysedMode> separate_levels(const HybridSystem& system,
@@ -286,9 +343,10 @@ std::unique_ptr<const AnalysedMode> separate_levels(const HybridSystem& system,
                                                     std::string& objection) {
   objection = reduced.mechanics.objection;
   if (!objection.empty() || reduced.mechanics.constraints.empty()) return nullptr;
-  const Offsets offsets = find_offsets(signature_of(reduced.written.residuals, reduced.unknowns));
-  FormulatedMode form = formulate_levels(system.graph(), reduced.written, reduced.unknowns, offsets,
-                                         reduced.mechanics);
+  const FormSource source = source_of(reduced);
+  FormulatedMode form = formulate_levels(system.graph(), source.mode.definition,
+                                         source.mode.unknowns, source.offsets, source.mechanics);
+  extend_rewriting(source.mode, form);
   std::vector<std::size_t> square(form.square_rows());
   std::iota(square.begin(), square.end(), std::size_t{0});
   std::unique_ptr<const AnalysedMode> analysed = with_form(system, reduced, std::move(form));

@@ -147,9 +147,13 @@ std::string FlatModes::name_of(const std::vector<double>& named_by) {
   for (std::size_t k = 0; k < naming_.size(); ++k) {
     const DiscreteVariable& v = *naming_[k];
     const auto place = static_cast<std::size_t>(std::max(std::lround(named_by[k]), 0L));
-    parts.push_back(place >= 1 && place <= v.literals.size()
-                        ? v.literals[place - 1]
-                        : fmt::format("{}={:g}", v.name, named_by[k]));
+    std::string part = place >= 1 && place <= v.literals.size()
+                           ? v.literals[place - 1]
+                           : fmt::format("{}={:g}", v.name, named_by[k]);
+    // 'k1+k3': the quotes are for the sake of the language.
+    if (part.size() > 2 && part.starts_with('\'') && part.ends_with('\''))
+      part = part.substr(1, part.size() - 2);
+    parts.push_back(std::move(part));
   }
   if (parts.empty()) return fmt::format("m{}", modes_.size());
   std::string name = fmt::format("{}", fmt::join(parts, ", "));

@@ -42,6 +42,8 @@ std::optional<Expr> solved_for(const Expr& residual, const Expr& derivative) {
   if (polynomial_degree(residual, leaf) != 1) return std::nullopt;
   const Expr factor = partial(residual, derivative);
   if (!is_constant_in_mode(factor)) return std::nullopt;
+  // A factor that events switch may be zero in this mode.
+  if (std::ranges::any_of(leaves_of(factor), &Expr::is_slot)) return std::nullopt;
   const Expr zero[] = {0.0};
   const Expr rest = substitute(residual, leaf, zero);
   return factor.is_number() && factor.number() == 1.0 ? -rest : -rest / factor;
@@ -436,6 +438,7 @@ FormulatedMode formulate(Graph& graph, const DaeDefinition& mode,
                          double baumgarte, const FormPoint& point) {
   FormulatedMode form;
   form.formulation = formulation;
+  form.unknowns = unknowns;
   FormBuilder builder(graph, mode, unknowns, offsets, structure);
   const bool holonomic = std::any_of(structure.constraints.begin(), structure.constraints.end(),
                                      [](const Constraint& c) { return c.on_position_level(); });
@@ -502,6 +505,7 @@ FormulatedMode formulate_levels(Graph& graph, const DaeDefinition& mode,
                                 const MechanicalStructure& structure) {
   FormulatedMode form;
   form.formulation = Formulation::kVelocity;
+  form.unknowns = unknowns;
   form.strangeness_free = true;
   FormBuilder builder(graph, mode, unknowns, offsets, structure);
   builder.give_velocities();

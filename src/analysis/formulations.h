@@ -94,6 +94,7 @@ struct LevelRows {
 struct FormulatedMode {
   Formulation formulation = Formulation::kReduced;
   DaeDefinition definition;
+  std::vector<VariableId> unknowns;  // of the mode it was made from, condensed (condense.h)
   // Symbols of the mode that the form does without, and what stands for them.
   std::vector<Expr> replaced, replacements;
   // Square and of index 1: derivatives and multipliers follow from positions and velocities.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_set>
 
 #include "analysis/flat_modes.h"
 #include "analysis/report.h"
@@ -54,6 +55,50 @@ std::vector<double> start_slots(const HybridSystem& system, const std::vector<do
   return state.slots;
 }
 
+// Slots with one of them flipped: what names modes follows from it as it would on entering the mode
+// from the present one. Other discrete variables stay, or they would take the flip back.
+std::vector<double> with_flipped(const HybridSystem& system, const std::vector<double>& parameters,
+                                 std::vector<double> slots, const Expr& flipped) {
+  const FlatModel& model = system.flat()->reduced;
+  std::unordered_set<const Node*> changed = {flipped.node()};
+  std::unordered_set<const Node*> wanted;
+  slots[flipped.node()->slot().index()] = slots[flipped.node()->slot().index()] == 0.0 ? 1.0 : 0.0;
+  for (const DiscreteVariable& v : model.discretes) {
+    if (!v.names_mode) continue;
+    wanted.insert(v.symbol.node());
+    slots[v.pre.node()->slot().index()] = slots[v.symbol.node()->slot().index()];
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (const DiscreteEquation& e : model.discrete_equations) {
+      for (const Expr& leaf : leaves_of(e.value)) {
+        if (changed.contains(leaf.node())) again |= changed.insert(e.target.node()).second;
+        if (wanted.contains(e.target.node())) again |= wanted.insert(leaf.node()).second;
+      }
+    }
+  }
+  std::vector<Expr> targets, values;
+  for (const DiscreteEquation& e : model.discrete_equations) {
+    const Node* target = e.target.node();
+    if (target == flipped.node() || !changed.contains(target) || !wanted.contains(target)) continue;
+    targets.push_back(e.target);
+    values.push_back(e.value);
+  }
+  const Tape tape(values, state_inputs(system));
+  Tape::Workspace registers = tape.make_workspace();
+  const SystemState state = start_state(system);
+  const double t = system.experiment.start_time;
+  const double* at[] = {&t, state.values.data(), state.slopes.data(), parameters.data(),
+                        slots.data()};
+  std::vector<double> results(values.size());
+  for (std::size_t round = 0; round <= targets.size(); ++round) {
+    tape.evaluate(at, registers, results.data());
+    for (std::size_t k = 0; k < targets.size(); ++k)
+      slots[targets[k].node()->slot().index()] = results[k];
+  }
+  return slots;
+}
+
 }  // namespace
 
 SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_modes,
@@ -71,6 +116,10 @@ SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_mo
   };
   const std::vector<double> first = start_slots(system, parameters);
   meet(modes.find(parameters, first), first);
+
+  std::unordered_set<const Node*> naming;
+  for (const DiscreteVariable& v : reduced.discretes)
+    if (v.names_mode) naming.insert(v.symbol.node());
 
   SystemAnalysis analysis{system.name(), {}, 0};
   HybridSystem written = system.flat()->written.system;
@@ -97,20 +146,35 @@ SystemAnalysis analyse_flat_modes(const HybridSystem& system, std::size_t max_mo
     report.conditions = modes.mode(k).conditions;
     for (const Guard& guard : modes.mode(k).mode.guards) report.guards.push_back(guard.name);
     analysis.modes.push_back(std::move(report));
+    const std::vector<double> slots = slots_of[k];
+    std::vector<const Node*> conditions;
+    for (const auto& [condition, value] : modes.mode(k).frozen) conditions.push_back(condition);
+    std::ranges::sort(conditions, {}, &Node::id);
+    // Where variables only name what other discrete variables decide, names follow from those.
+    const bool by_slots =
+        !naming.empty() && std::ranges::all_of(conditions, [&](const Node* condition) {
+          return Expr(condition).is_slot() && !naming.contains(condition);
+        });
     // States of machines by their variable; other conditions one at a time.
     for (const DiscreteVariable& v : reduced.discretes) {
-      if (!v.names_mode) continue;
+      if (!v.names_mode || by_slots) continue;
       for (std::size_t literal = 1; literal <= v.literals.size(); ++literal) {
-        std::vector<double> slots = slots_of[k];
-        slots[v.symbol.node()->slot().index()] = static_cast<double>(literal);
-        slots[v.pre.node()->slot().index()] = static_cast<double>(literal);
-        const std::size_t found = modes.find(parameters, slots);
+        std::vector<double> named = slots;
+        named[v.symbol.node()->slot().index()] = static_cast<double>(literal);
+        named[v.pre.node()->slot().index()] = static_cast<double>(literal);
+        const std::size_t found = modes.find(parameters, named);
         // Where the variable only names what other conditions decide, this is no other mode.
-        if (modes.mode(found).frozen != modes.mode(k).frozen) meet(found, slots);
+        if (modes.mode(found).frozen != modes.mode(k).frozen) meet(found, named);
       }
     }
-    const std::vector<double> slots = slots_of[k];
-    for (const std::size_t next : modes.neighbours(k, parameters, slots)) meet(next, slots);
+    if (by_slots) {
+      for (const Node* condition : conditions) {
+        const std::vector<double> next = with_flipped(system, parameters, slots, Expr(condition));
+        meet(modes.find(parameters, next), next);
+      }
+    } else {
+      for (const std::size_t next : modes.neighbours(k, parameters, slots)) meet(next, slots);
+    }
   }
   analysis.left_out = waiting.size();
   return analysis;

@@ -51,6 +51,8 @@ class Ida : public Integrator {
     controlled_ = dae.definition().controlled;
     if (std::find(controlled_.begin(), controlled_.end(), true) == controlled_.end())
       controlled_.assign(n_, true);
+    const auto count = static_cast<double>(std::ranges::count(controlled_, true));
+    share_ = std::sqrt(static_cast<double>(n_) / count);
     SUNContext context = nullptr;
     SUNContext_Create(nullptr, &context);
     context_.reset(context);
@@ -163,7 +165,7 @@ class Ida : public Integrator {
     const double* absolute = N_VGetArrayPointer(self.weights_.get());
     double* weight = N_VGetArrayPointer(weights);
     for (std::size_t j = 0; j < self.n_; ++j) {
-      weight[j] = (self.controlled_[j] ? 1.0 : slack) /
+      weight[j] = (self.controlled_[j] ? self.share_ : slack) /
                   (self.options_.tolerance * std::abs(value[j]) + absolute[j]);
     }
     return 0;
@@ -271,6 +273,9 @@ class Ida : public Integrator {
   std::vector<double> residual_;
   std::vector<double> x_, dx_;
   std::vector<bool> controlled_;  // by unknown
+  // IDA takes means over all unknowns; those that the error control does not look at must not make
+  // the others count less.
+  double share_ = 1.0;
   bool has_constraints_ = false;
   double t0_ = 0.0;
   double t1_ = 0.0;

@@ -11,7 +11,7 @@ package Types "Quantities and choices"
   type Length = Real(final quantity = "Length", final unit = "m");
   type Velocity = Real(final quantity = "Velocity", final unit = "m/s");
   type Mass = Real(final quantity = "Mass", final unit = "kg", min = 0);
-  type Force = Real(final quantity = "Force", final unit = "N");
+  type Force = Real(final quantity = "Force", final unit = "N", nominal = 1000);
   type LockingLevel = enumeration(
       position "phi_rel is held at the value it had when locking began",
       velocity "w_rel = 0",

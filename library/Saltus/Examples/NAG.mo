@@ -5,7 +5,8 @@ model NAG "Automatic gearbox: five gears, three planetary sets, clutches that lo
   type Mode = enumeration(
       M1, M2, M3, M4, M5, MN, MR1, MR2,
       M12, M21, M23, M32, M34, M43, M45, M54, MR1R2, MR2R1,
-      none, k1, k2, k3, b1, b2, b3,
+      open, k1, k2, k3, b1, b2, b3,
+      'k1+k3', 'k1+b1', 'k1+b3', 'k2+b1', 'k2+b2', 'k2+b3', 'b1+b2', 'b1+b3', 'b2+b3',
       other) "Gear, or the shift from gear to gear, or what else is locked";
   constant Real pattern[8, 6] = [
       0, 0, 1, 1, 1, 0;
@@ -189,10 +190,15 @@ equation
     elseif locked == 3 then (if pre(mode) == Mode.M4 or pre(mode) == Mode.M43 then Mode.M43 else Mode.M34)
     elseif locked == 6 then (if pre(mode) == Mode.M5 or pre(mode) == Mode.M54 then Mode.M54 else Mode.M45)
     elseif locked == 36 then (if pre(mode) == Mode.MR2 or pre(mode) == Mode.MR2R1 then Mode.MR2R1 else Mode.MR1R2)
-    elseif locked == 0 then Mode.none elseif locked == 1 then Mode.k1
+    elseif locked == 0 then Mode.open elseif locked == 1 then Mode.k1
     elseif locked == 2 then Mode.k2 elseif locked == 4 then Mode.k3
     elseif locked == 8 then Mode.b1 elseif locked == 16 then Mode.b2
-    elseif locked == 32 then Mode.b3 else Mode.other;
+    elseif locked == 32 then Mode.b3
+    elseif locked == 5 then Mode.'k1+k3' elseif locked == 9 then Mode.'k1+b1'
+    elseif locked == 33 then Mode.'k1+b3' elseif locked == 10 then Mode.'k2+b1'
+    elseif locked == 18 then Mode.'k2+b2' elseif locked == 34 then Mode.'k2+b3'
+    elseif locked == 24 then Mode.'b1+b2' elseif locked == 40 then Mode.'b1+b3'
+    elseif locked == 48 then Mode.'b2+b3' else Mode.other;
   annotation(experiment(StopTime = 7, Tolerance = 1e-6, Interval = 0.005), Documentation(info = "<html>
 <p>The gearbox of Hamann and Mehrmann (Hybrid systems of differential-algebraic equations, section 6
 and Appendix A): 30 angles, three planetary sets with planets, six massless shaft nodes, clutches k1-k3,
