@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/report.h"
 #include "examples/nag/nag.h"
 #include "model/build.h"
 #include "modelica/load.h"
@@ -49,6 +50,75 @@ TEST(NagModelica, SwitchesAsTheMinimalEquationsDo) { expect_switches(run(1e-6), 
 TEST(NagModelica, GoesThroughTheSameModesAtALooseTolerance) {
   for (const double tolerance : {1e-3, 1e-4, 1e-5})
     EXPECT_EQ(sequence(run(tolerance)), kSequence) << tolerance;
+}
+
+SimulateResult run_with(double tolerance, Method method, Formulation formulation) {
+  LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}, .overrides = {}};
+  options.use_modelica_path = false;
+  SimulateOptions how{.stop_time = 7.0, .tolerance = tolerance, .interval = 0.5};
+  how.method = method;
+  how.formulation = formulation;
+  how.measure_constraints = true;
+  return simulate(build(load_modelica("Saltus.Examples.NAG", options)), how);
+}
+
+TEST(NagModelica, BdfSwitchesAsTheMinimalEquationsDo) {
+  for (const Formulation f : {Formulation::kReduced, Formulation::kAcceleration,
+                              Formulation::kBaumgarte, Formulation::kMinimal})
+    expect_switches(run_with(1e-6, Method::kBdf, f), 1e-6);
+  expect_switches(run_with(1e-10, Method::kBdf, Formulation::kReduced), 1e-9);
+}
+
+class ModelicaFormulations : public testing::TestWithParam<Formulation> {};
+INSTANTIATE_TEST_SUITE_P(NagModelica, ModelicaFormulations, testing::ValuesIn(kFormulations),
+                         [](const auto& f) { return std::string(to_string(f.param)); });
+
+// All go through the right modes at any tolerance, and find the switches.
+TEST_P(ModelicaFormulations, SwitchAsTheMinimalEquationsDo) {
+  EXPECT_EQ(sequence(run_with(1e-3, Method::kRadau, GetParam())), kSequence);
+  const SimulateResult result = run_with(1e-6, Method::kRadau, GetParam());
+  expect_switches(result, 1e-6);
+  EXPECT_TRUE(result.warnings.empty()) << result.warnings.front();
+}
+
+// HM A.3 states the dimensions; names that components give to what others have already do not
+// count.
+TEST_P(ModelicaFormulations, HaveTheDimensionsOfThePaper) {
+  const std::map<Formulation, std::vector<std::size_t>> expected = {
+      {Formulation::kPosition, {69, 69, 68, 68}},
+      {Formulation::kVelocity, {69, 69, 68, 68}},
+      {Formulation::kAcceleration, {69, 69, 68, 68}},
+      {Formulation::kBaumgarte, {69, 69, 68, 68}},
+      {Formulation::kGgl, {78, 78, 76, 76}},
+      {Formulation::kOverdetermined, {69, 87, 68, 84}},
+      {Formulation::kMinimal, {78, 78, 75, 75}}};
+  if (GetParam() == Formulation::kReduced) return;  // the form of Saltus, not one of the paper
+  for (const ModeReport& mode : run_with(1e-3, Method::kRadau, GetParam()).modes) {
+    const std::size_t k = mode.name.size() == 3 ? 2 : 0;
+    EXPECT_EQ(mode.form_unknowns, expected.at(GetParam())[k]) << mode.name;
+    EXPECT_EQ(mode.form_equations, expected.at(GetParam())[k + 1]) << mode.name;
+  }
+}
+
+TEST(NagModelica, SatisfiesConstraintsOnAllLevelsAtEveryStepAndSwitch) {
+  const SimulateResult result = run_with(1e-6, Method::kRadau, Formulation::kReduced);
+  ASSERT_TRUE(result.completed()) << result.message;
+  for (int level = 0; level < 3; ++level) {
+    EXPECT_LE(result.residuals.at_steps[level], 1e-8) << level;
+    EXPECT_LE(result.residuals.at_switches[level], 1e-8) << level;
+  }
+}
+
+// Names in a survey are those a run gives on the same way.
+TEST(NagModelica, NamesTheNeighboursOfAGear) {
+  LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}, .overrides = {}};
+  options.use_modelica_path = false;
+  const SystemAnalysis analysis =
+      analyse_modes(build(load_modelica("Saltus.Examples.NAG", options)), 7);
+  std::vector<std::string> names;
+  for (const ModeAnalysis& mode : analysis.modes) names.push_back(mode.name);
+  for (const char* name : {"M1", "M12", "MN", "b1+b2"})
+    EXPECT_EQ(std::ranges::count(names, name), 1) << name;
 }
 
 TEST(NagModelica, HasTheSolutionOfTheGearboxInCpp) {

@@ -90,6 +90,12 @@ TEST(Nag, BdfFindsTheSameSwitches) {
   for (const Event& event : result.events) EXPECT_EQ(event.kind, "switch") << event.time;
 }
 
+TEST(Nag, BdfSwitchesAsTheMinimalEquationsDo) {
+  for (const Formulation f : {Formulation::kReduced, Formulation::kAcceleration,
+                              Formulation::kBaumgarte, Formulation::kMinimal})
+    expect_switches(run(make_nag(), 1e-6, Method::kBdf, {}, f), 1e-6);
+}
+
 TEST(Nag, GoesThroughTheSameModesAtALooseTolerance) {
   for (const double tolerance : {1e-3, 1e-4, 1e-5})
     EXPECT_EQ(sequence(run(make_nag(), tolerance)), kSequence) << tolerance;

@@ -142,7 +142,21 @@ class Condenser {
     const Expr from[] = {mode_.unknowns[x], mode_.derivatives[x]};
     const Expr to[] = {value, is_differentiated(x) ? der(value) : Expr(0.0)};
     for (const std::size_t k : std::vector<std::size_t>(rows_of_[x]))
-      if (rows_[k].in_force) set_residual(k, substitute(rows_[k].residual, from, to));
+      if (rows_[k].in_force)
+        set_residual(k, without_cancelled(substitute(rows_[k].residual, from, to), value));
+  }
+  // Leaves of what was put in that have cancelled, as in x - (a - b) + a.
+  static Expr without_cancelled(Expr residual, const Expr& value) {
+    for (const Expr& leaf : leaves_of(value)) {
+      if (!leaf.is_variable()) continue;
+      const Expr symbol[] = {leaf};
+      const Expr zero[] = {0.0};
+      if (polynomial_degree(residual, symbol) != 1) continue;
+      const Expr factor = partial(residual, leaf);
+      if (factor.is_number() && factor.number() == 0.0)
+        residual = substitute(residual, symbol, zero);
+    }
+    return residual;
   }
 
   // a = der(w): a is read nowhere else, or w is itself a velocity; v2 = der(p) beside v = der(p).

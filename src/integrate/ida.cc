@@ -18,7 +18,12 @@ namespace saltus {
 namespace {
 
 constexpr int kMaxErrorTestFailures = 60;
-constexpr double kSmallestSlack = 1e-6;    // the first step is not known yet
+constexpr double kSmallestSlack = 1e-6;  // the first step is not known yet
+// Errors of steps add up: switch times of the gearbox at tolerance 1e-6 are right to 1e-6 s only if
+// each step is held to a tenth of it. Below the second number rounding forbids that.
+constexpr double kControlFactor = 0.1;
+constexpr double kSmallestControl = 1e-10;
+constexpr double kManyRoundings = 30.0;    // what Newton need not resolve
 constexpr std::size_t kLargestDense = 20;  // as LinearSolver
 
 template <class T, auto Free>
@@ -44,6 +49,7 @@ class Ida : public Integrator {
         consistent_(dae),
         jacobian_(2 * static_cast<std::size_t>(dae.pattern().nonzeros())),
         residual_(n_),
+        rounding_(n_),
         x_(n_),
         dx_(n_) {
     for (std::size_t j = 0; j < n_; ++j)
@@ -59,8 +65,11 @@ class Ida : public Integrator {
     const auto size = static_cast<sunindextype>(n_);
     for (auto* v : {&state_, &slope_, &weights_, &errors_, &work_})
       v->reset(N_VNew_Serial(size, context));
-    std::copy(options_.absolute_tolerance.begin(), options_.absolute_tolerance.end(),
-              N_VGetArrayPointer(weights_.get()));
+    const double asked = options_.tolerance;
+    options_.tolerance = std::min(asked, kControlFactor * asked + kSmallestControl);
+    for (std::size_t j = 0; j < n_; ++j)
+      N_VGetArrayPointer(weights_.get())[j] =
+          options_.absolute_tolerance[j] * options_.tolerance / asked;
     if (n_ <= kLargestDense) {
       matrix_.reset(SUNDenseMatrix(size, size, context));
       solver_.reset(SUNLinSol_Dense(state_.get(), matrix_.get(), context));
@@ -77,6 +86,7 @@ class Ida : public Integrator {
     std::copy(x.begin(), x.end(), x_.begin());
     std::copy(dx.begin(), dx.end(), dx_.begin());
     t0_ = t1_ = t;
+    measure_rounding();
     if (memory_ == nullptr) {
       memory_.reset(IDACreate(context_.get()));
       IDAInit(memory_.get(), &Ida::evaluate, t, state_.get(), slope_.get());
@@ -165,10 +175,26 @@ class Ida : public Integrator {
     const double* absolute = N_VGetArrayPointer(self.weights_.get());
     double* weight = N_VGetArrayPointer(weights);
     for (std::size_t j = 0; j < self.n_; ++j) {
-      weight[j] = (self.controlled_[j] ? self.share_ : slack) /
-                  (self.options_.tolerance * std::abs(value[j]) + absolute[j]);
+      const double allowed = self.options_.tolerance * std::abs(value[j]) + absolute[j];
+      weight[j] = self.controlled_[j]
+                      ? self.share_ / allowed
+                      : slack / (allowed + kManyRoundings * slack * self.rounding_[j]);
     }
     return 0;
+  }
+
+  // How far the last digit of what is integrated moves slopes and multipliers: behind stiff springs
+  // further than the tolerance allows, and Newton must not try to find them better.
+  void measure_rounding() {
+    std::fill(rounding_.begin(), rounding_.end(), 0.0);
+    if (!has_constraints_) return;
+    std::vector<double> x = x_;
+    std::vector<double> dx = dx_;
+    double sign = std::numeric_limits<double>::epsilon();
+    for (std::size_t j = 0; j < n_; ++j)
+      if (dae_.is_differential(j)) x[j] *= 1.0 + (sign = -sign);
+    if (!consistent_.refine(data_, t1_, x.data(), dx.data()).ok()) return;
+    for (std::size_t j = 0; j < n_; ++j) rounding_[j] = std::abs(x[j] - x_[j]);
   }
 
   static int evaluate(double t, N_Vector x, N_Vector dx, N_Vector out, void* self_pointer) {
@@ -271,6 +297,7 @@ class Ida : public Integrator {
   ConsistentSolver consistent_;
   std::vector<double> jacobian_;
   std::vector<double> residual_;
+  std::vector<double> rounding_;  // by unknown
   std::vector<double> x_, dx_;
   std::vector<bool> controlled_;  // by unknown
   // IDA takes means over all unknowns; those that the error control does not look at must not make

@@ -24,7 +24,7 @@ constexpr double kKeepStepFrom = 1.0;
 constexpr double kKeepStepTo = 1.2;
 // Newton updates that no longer shrink are rounding if they are below the first number, in units of
 // the error tolerance; slow convergence is good enough where the second is reached.
-constexpr double kRoundingUpdate = 3e-3;
+constexpr double kRoundingUpdate = 0.03;
 constexpr double kLoosestNewton = 0.03;
 // Newton contracting faster than this keeps its Jacobian for the next step.
 constexpr double kReuseJacobian = 1e-3;

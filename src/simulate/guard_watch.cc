@@ -138,6 +138,17 @@ void GuardWatch::evaluate(const Integrator& integrator, double t) {
   evaluate_at(t, x_.data(), dx_.data());
 }
 
+void GuardWatch::evaluate_end(const Integrator& integrator) {
+  if (!refinement_) {
+    evaluate_at(integrator.time(), integrator.x().data(), integrator.dx().data());
+    return;
+  }
+  x_.assign(integrator.x().begin(), integrator.x().end());
+  dx_.assign(integrator.dx().begin(), integrator.dx().end());
+  refinement_(integrator.time(), x_, dx_);
+  evaluate_at(integrator.time(), x_.data(), dx_.data());
+}
+
 const Firing& GuardWatch::examine(Integrator& integrator) {
   firing_.guards.clear();
   firing_.time = integrator.time();
@@ -217,7 +228,7 @@ bool GuardWatch::is_real(std::size_t g, std::span<const Root> roots, Integrator&
   }();
   firing_.outcome = integrator.retake(middle);
   if (!firing_.outcome.ok()) return false;
-  evaluate_at(middle, integrator.x().data(), integrator.dx().data());
+  evaluate_end(integrator);
   return values_[g] <= 0.5 * claimed;
 }
 
@@ -369,7 +380,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
     }
     firing_.outcome = integrator.retake(t);
     if (!firing_.outcome.ok()) return true;
-    evaluate_at(t, integrator.x().data(), integrator.dx().data());
+    evaluate_end(integrator);
     const double value = values_[g];
     if (k > 0 && t != previous_t && value != previous_value)
       slope = (value - previous_value) / (t - previous_t);
@@ -391,7 +402,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
     t = next;
   }
   firing_.time = integrator.time();
-  evaluate_at(firing_.time, integrator.x().data(), integrator.dx().data());
+  evaluate_end(integrator);
   // A close pair seen on the extension may be no crossing of the solution: then the shortened step
   // simply stands, and the next one looks again.
   const double tolerated = std::max(noise * 1e3, std::abs(slope) * 4.0 * resolution);

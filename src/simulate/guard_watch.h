@@ -3,8 +3,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/analysed_mode.h"
@@ -65,6 +67,12 @@ class GuardWatch {
   // From now on this relation changes only when zero has been passed by the width.
   void widen(std::size_t guard, double width) { states_[guard].width = width; }
 
+  // Brings the end of a step to where an event would find it: forms that let constraints drift, or
+  // whose multipliers are of low order, are made consistent at events, and guards are to vanish
+  // there.
+  using Refinement = std::function<void(double t, std::vector<double>& x, std::vector<double>& dx)>;
+  void refine_by(Refinement refinement) { refinement_ = std::move(refinement); }
+
   // The next time at which a time guard falls to zero; infinity if none does.
   double next_time_event() const { return next_time_event_; }
 
@@ -100,6 +108,7 @@ class GuardWatch {
 
   void evaluate(const Integrator& integrator, double t);
   void evaluate_at(double t, const double* x, const double* dx);
+  void evaluate_end(const Integrator& integrator);
   void examine_guard(std::size_t guard, Integrator& integrator);
   void consider(std::size_t guard, double s);
   bool comes_to_zero(std::size_t guard) const;
@@ -114,6 +123,7 @@ class GuardWatch {
   std::vector<State> states_;
   std::vector<std::size_t> held_before_;
   RootIsolator isolator_;
+  Refinement refinement_;
   Tape::Workspace registers_, size_registers_;
   std::vector<double> values_, x_, dx_;
   std::vector<double> samples_;  // guard-major, five a guard

@@ -83,6 +83,10 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
       has_algebraic_ = has_algebraic_ || !dae.is_differential(j);
   }
   watch_ = std::make_unique<GuardWatch>(*analysed_, data_);
+  if (start_ != nullptr && analysed_->formulated != nullptr)
+    watch_->refine_by([this](double t, std::vector<double>& x, std::vector<double>& dx) {
+      refine_end(t, x, dx);
+    });
   compile_transitions(system);
   if (options.measure_constraints && !analysed_->mechanics.constraints.empty())
     monitor_ = std::make_unique<ConstraintMonitor>(system, analysed_->mechanics);
@@ -189,6 +193,11 @@ void ModeRun::gather(const SystemState& state) {
   for (std::size_t i = 0; i < held_.size(); ++i) data_.held[i] = state.value_of(held_[i]);
 }
 
+void ModeRun::take_start(const SystemState& state) {
+  gather(state);
+  if (analysed_->formulated != nullptr) entered_with_ = state;
+}
+
 void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& state) {
   const std::size_t n = analysed_->unknowns.size();
   if (!integrated_as_written()) {
@@ -206,7 +215,7 @@ void ModeRun::scatter(double t, const double* x, const double* dx, SystemState& 
 ConsistentOutcome ModeRun::make_consistent(double t, SystemState& state) {
   if (start_ != nullptr) {
     const ConsistentOutcome outcome = start_->make_consistent(t, state);
-    if (outcome.ok()) gather(state);
+    if (outcome.ok()) take_start(state);
     return outcome;
   }
   if (follow_states(t, state)) return {};
@@ -243,7 +252,7 @@ TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std
   TransferOutcome outcome;
   if (start_ != nullptr) {
     outcome = start_->transfer(t, before, set, within_region, state);
-    if (outcome.status == TransferStatus::kDone) gather(state);
+    if (outcome.status == TransferStatus::kDone) take_start(state);
     return outcome;
   }
   const std::size_t n = analysed_->unknowns.size();
@@ -384,7 +393,7 @@ ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
                                                  const std::vector<bool>& fixed) {
   if (start_ != nullptr) {
     const ConsistentOutcome outcome = start_->make_start_consistent(t, state, fixed);
-    if (outcome.ok()) gather(state);
+    if (outcome.ok()) take_start(state);
     return outcome;
   }
   gather(state);
@@ -542,6 +551,35 @@ void ModeRun::take_over(ModeRun& former) {
 void ModeRun::read_point(SystemState& state) {
   const Integrator& at = integrator();
   scatter(at.time(), at.x().data(), at.dx().data(), state);
+}
+
+void ModeRun::read_event_point(SystemState& state) {
+  read_point(state);
+  if (start_ == nullptr || analysed_->formulated == nullptr) return;
+  settle_start(integrator().time(), state);
+}
+
+// A consistent point that the event finds again to the last digit: the first solution satisfies the
+// constraints, the second follows from its states alone, as all further ones do. Guards of stiff
+// springs show the difference.
+bool ModeRun::settle_start(double t, SystemState& state) {
+  SystemState settled = state;
+  for (int k = 0; k < 2; ++k)
+    if (!start_->make_consistent(t, settled).ok()) return false;
+  state = std::move(settled);
+  return true;
+}
+
+// The point that read_event_point() gives, in the unknowns of the form.
+void ModeRun::refine_end(double t, std::vector<double>& x, std::vector<double>& dx) {
+  SystemState state = entered_with_;
+  scatter(t, x.data(), dx.data(), state);
+  if (!settle_start(t, state)) return;
+  x.swap(x_);
+  dx.swap(dx_);
+  gather(state);
+  x.swap(x_);
+  dx.swap(dx_);
 }
 
 void ModeRun::read_interpolated(double t, SystemState& state) {

@@ -85,6 +85,8 @@ class ModeRun {
 
   // The integrator's present point into the state.
   void read_point(SystemState& state);
+  // The same at an event: made consistent, where the form is not.
+  void read_event_point(SystemState& state);
   // A point inside the last step: interpolated, then made consistent.
   void read_interpolated(double t, SystemState& state);
 
@@ -129,11 +131,14 @@ class ModeRun {
   bool reselect();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
+  void take_start(const SystemState& state);
   void fix_what_stands_for(const SystemState& state, const std::vector<bool>& fixed,
                            std::vector<bool>& fixed_unknowns);
   bool select_states_if_large(double t);
   ConsistentOutcome complete(double t, SystemState& state);
   void hand_over(double t, SystemState& state);
+  bool settle_start(double t, SystemState& state);
+  void refine_end(double t, std::vector<double>& x, std::vector<double>& dx);
   bool carries_over(const SystemState& before, const SystemState& after) const;
   bool keep_set_values(double t, const SystemState& before, const std::vector<bool>& set,
                        SystemState& state);
@@ -142,6 +147,7 @@ class ModeRun {
 
   std::unique_ptr<const AnalysedMode> analysed_;
   std::unique_ptr<ModeRun> start_;
+  SystemState entered_with_;                  // for what a form with start_ does not integrate
   std::unique_ptr<CarriedUnknowns> carried_;  // null if start_ finds the points
   IntegratorOptions integrator_options_;
   Method method_;

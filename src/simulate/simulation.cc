@@ -347,7 +347,11 @@ void Simulation::accept_step(const Firing& firing) {
   }
   recorder_->store_step(*run_, state_, firing.fired());
   time_ = run_->integrator().time();
-  run_->read_point(state_);
+  if (firing.fired()) {
+    run_->read_event_point(state_);
+  } else {
+    run_->read_point(state_);
+  }
   if (tangents_ != nullptr) tangents_->step(*run_);
   check_assertions();
   run_->measure_constraints(time_, state_, firing.fired());
