@@ -324,11 +324,11 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
     return nullptr;
   const FormSource source = source_of(reduced);
   if (formulation == Formulation::kOverdetermined &&
-      source.mode.unknowns.size() > kLargestLeastSquares) {
+      reduced.unknowns.size() > kLargestLeastSquares) {
     objection = fmt::format(
         "its least-squares iteration is dense and meant for at most {} unknowns, the mode has {}; "
         "the minimal extension satisfies the same constraints",
-        kLargestLeastSquares, source.mode.unknowns.size());
+        kLargestLeastSquares, reduced.unknowns.size());
     return nullptr;
   }
   FormulatedMode form = formulate(system.graph(), source.mode.definition, source.mode.unknowns,
