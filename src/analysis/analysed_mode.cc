@@ -248,14 +248,18 @@ struct FormSource {
 };
 
 // The mode without names, if that leaves a mechanical one; as written otherwise.
-FormSource source_of(const AnalysedMode& reduced) {
+FormSource source_of(const AnalysedMode& reduced, Formulation formulation) {
   const auto settle = [](FormSource& source) {
     const CondensedMode& mode = source.mode;
     source.offsets = find_offsets(signature_of(mode.definition.residuals, mode.unknowns));
     if (source.offsets.solvable)
       source.mechanics = find_mechanical_structure(mode.definition, mode.unknowns, source.offsets);
   };
-  if (auto condensed = condense(reduced.written, reduced.unknowns)) {
+  // The minimal extension takes the derivatives it needs as unknowns, whatever their names.
+  auto condensed = formulation == Formulation::kMinimal
+                       ? std::nullopt
+                       : condense(reduced.written, reduced.unknowns);
+  if (condensed) {
     FormSource source{std::move(*condensed), {}, {}};
     settle(source);
     bool complete = source.offsets.solvable && source.mechanics.objection.empty();
@@ -322,7 +326,7 @@ std::unique_ptr<const AnalysedMode> reformulate(const HybridSystem& system,
   if (formulation == Formulation::kReduced || !objection.empty() ||
       reduced.mechanics.constraints.empty())
     return nullptr;
-  const FormSource source = source_of(reduced);
+  const FormSource source = source_of(reduced, formulation);
   if (formulation == Formulation::kOverdetermined &&
       reduced.unknowns.size() > kLargestLeastSquares) {
     objection = fmt::format(
@@ -343,7 +347,7 @@ std::unique_ptr<const AnalysedMode> separate_levels(const HybridSystem& system,
                                                     std::string& objection) {
   objection = reduced.mechanics.objection;
   if (!objection.empty() || reduced.mechanics.constraints.empty()) return nullptr;
-  const FormSource source = source_of(reduced);
+  const FormSource source = source_of(reduced, Formulation::kVelocity);
   FormulatedMode form = formulate_levels(system.graph(), source.mode.definition,
                                          source.mode.unknowns, source.offsets, source.mechanics);
   extend_rewriting(source.mode, form);

@@ -46,9 +46,7 @@ std::optional<Expr> solved_for(const Expr& residual, const Expr& derivative) {
   if (std::ranges::any_of(leaves_of(factor), &Expr::is_slot)) return std::nullopt;
   const Expr zero[] = {0.0};
   const Expr rest = substitute(residual, leaf, zero);
-  if (factor.is_number() && factor.number() == 1.0) return -rest;
-  if (factor.is_number() && factor.number() == -1.0) return rest;
-  return -rest / factor;
+  return factor.is_number() && factor.number() == 1.0 ? -rest : -rest / factor;
 }
 
 std::string derivative_name(int order, const std::string& name) {
