@@ -11,36 +11,18 @@
 #include "examples/four_bar/four_bar.h"
 #include "examples/nag/nag.h"
 #include "examples/pendulum/pendulum.h"
+#include "nag_switches.h"
 #include "output/comparison.h"
 #include "simulate/compare.h"
 
 namespace saltus {
 namespace {
 
-std::vector<std::string> sequence(const SimulateResult& result) {
-  std::vector<std::string> modes;
-  for (const Event& event : result.events) {
-    if (event.from == event.to) continue;
-    if (modes.empty()) modes.push_back(event.from);
-    modes.push_back(event.to);
-  }
-  return modes;
-}
-
 void expect_gear_shifts(Method method, double tolerance, double accuracy) {
   const SimulateResult result = simulate(
       make_nag(),
       {.tolerance = tolerance, .interval = 0.0, .method = method, .measure_constraints = true});
-  ASSERT_TRUE(result.completed()) << result.message;
-  ASSERT_EQ(sequence(result),
-            (std::vector<std::string>{"M1", "M12", "M2", "M23", "M3", "M32", "M2"}));
-  const double switches[] = {2.0703151447327, 2.1356276172122, 4.0827234968600,
-                             4.1530855764272, 6.0492597000080, 6.1011683071584};
-  std::size_t k = 0;
-  for (const Event& event : result.events)
-    if (event.from != event.to) {
-      EXPECT_NEAR(event.time, switches[k++], accuracy) << event.to;
-    }
+  expect_switches(result, accuracy);
   for (const double residual : result.residuals.at_steps) EXPECT_LE(residual, 1e-10);
 }
 

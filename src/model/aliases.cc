@@ -111,6 +111,8 @@ class Sets {
   std::vector<std::optional<Expr>> known_;  // by root
 };
 
+}  // namespace
+
 void mark_differentiated(const std::vector<EquationItem>& items, std::vector<bool>& found) {
   for (const EquationItem& item : items) {
     if (const auto* equation = std::get_if<Equation>(&item.value)) {
@@ -122,8 +124,6 @@ void mark_differentiated(const std::vector<EquationItem>& items, std::vector<boo
     }
   }
 }
-
-}  // namespace
 
 Expr Aliases::rewrite(const Expr& a) const {
   if (a.is_number()) return a;

@@ -21,4 +21,7 @@ struct Aliases {
 
 Aliases find_aliases(const FlatModel& model);
 
+// Marks the variables under der() in any branch, by index.
+void mark_differentiated(const std::vector<EquationItem>& items, std::vector<bool>& found);
+
 }  // namespace saltus

@@ -243,18 +243,6 @@ void warn_of_surplus(FlatModel& flat, const Incidence& incidence, const Matching
   }
 }
 
-void mark_differentiated(const std::vector<EquationItem>& items, std::vector<bool>& found) {
-  for (const EquationItem& item : items) {
-    if (const auto* equation = std::get_if<Equation>(&item.value)) {
-      for (const Expr& leaf : leaves_of(equation->residual()))
-        if (leaf.is_variable() && leaf.node()->order > 0) found[leaf.node()->index] = true;
-    } else {
-      for (const auto& branch : std::get<IfEquation>(item.value).branches)
-        mark_differentiated(branch, found);
-    }
-  }
-}
-
 }  // namespace
 
 void check_reinits(FlatModel& flat) {
