@@ -35,7 +35,6 @@ double magnitude(const std::complex<double>& a) { return std::abs(a.real()) + st
 template <class Scalar>
 RecordedLu<Scalar>::RecordedLu(const Pattern& pattern) : pattern_(pattern), n_(pattern.rows) {
   inverse_pivot_.resize(n_);
-  pivot_.resize(n_);
   work_.resize(n_);
 }
 
@@ -76,37 +75,32 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
 
   std::vector<int> rows(n), columns(n);  // active ones
   for (int i = 0; i < n; ++i) rows[i] = columns[i] = i;
-  std::vector<int> row_count(n), column_count(n);
-  std::vector<double> column_largest(n);
+  std::vector<std::vector<int>> column_rows(n);  // active entries of each column
+  for (int i = 0; i < n; ++i)
+    for (const int j : row_columns[i]) column_rows[j].push_back(i);
+  std::vector<double> column_largest(column_size);
   row_of_.assign(n, 0);
   column_of_.assign(n, 0);
   std::vector<int> row_position(n), column_position(n);
   for (int step = 0; step < n; ++step) {
-    for (const int j : columns) column_largest[j] = column_count[j] = 0;
-    for (const int i : rows) {
-      row_count[i] = static_cast<int>(row_columns[i].size());
-      for (const int j : row_columns[i]) {
-        ++column_count[j];
-        column_largest[j] = std::max(column_largest[j], magnitude(a[at(i, j)]) * row_scale[i]);
-      }
-    }
     long best_cost = std::numeric_limits<long>::max();
     double best_size = 0.0;
     int pivot_row = -1;
     int pivot_column = -1;
     for (const int i : rows) {
+      const long others = static_cast<long>(row_columns[i].size()) - 1;
       for (const int j : row_columns[i]) {
+        const long cost = others * (static_cast<long>(column_rows[j].size()) - 1);
+        if (cost > best_cost) continue;  // first, for it is what most entries fail at
         const double size = magnitude(a[at(i, j)]) * row_scale[i];
         if (size < kPivotThreshold * column_largest[j] || size <= kSingularPivot * column_size[j])
           continue;
         const double relative = size / column_largest[j];
-        const long cost = static_cast<long>(row_count[i] - 1) * (column_count[j] - 1);
-        if (cost < best_cost || (cost == best_cost && relative > best_size)) {
-          best_cost = cost;
-          best_size = relative;
-          pivot_row = i;
-          pivot_column = j;
-        }
+        if (cost == best_cost && relative <= best_size) continue;
+        best_cost = cost;
+        best_size = relative;
+        pivot_row = i;
+        pivot_column = j;
       }
     }
     if (pivot_row < 0) {
@@ -121,9 +115,10 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
     std::erase(rows, pivot_row);
     std::erase(columns, pivot_column);
     std::erase(row_columns[pivot_row], pivot_column);
+    std::erase(column_rows[pivot_column], pivot_row);
+    for (const int j : row_columns[pivot_row]) std::erase(column_rows[j], pivot_row);
     const Scalar inverse = reciprocal(a[at(pivot_row, pivot_column)]);
-    for (const int i : rows) {
-      if (!present[at(i, pivot_column)]) continue;
+    for (const int i : column_rows[pivot_column]) {
       std::erase(row_columns[i], pivot_column);
       const Scalar factor = multiply(a[at(i, pivot_column)], inverse);
       for (const int j : row_columns[pivot_row]) {
@@ -131,7 +126,13 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
         if (present[at(i, j)]) continue;
         present[at(i, j)] = 1;
         row_columns[i].push_back(j);
+        column_rows[j].push_back(i);
       }
+    }
+    for (const int j : row_columns[pivot_row]) {
+      column_largest[j] = 0.0;
+      for (const int i : column_rows[j])
+        column_largest[j] = std::max(column_largest[j], magnitude(a[at(i, j)]) * row_scale[i]);
     }
   }
 
@@ -160,12 +161,14 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
     }
   }
   lower_begin_.push_back(static_cast<int>(entry_column_.size()));
-  factors_.assign(entry_column_.size(), Scalar(0.0));
+  const int first_pivot = static_cast<int>(entry_column_.size());
+  factors_.assign(entry_column_.size() + static_cast<std::size_t>(n), Scalar(0.0));
   scatter_.clear();
   for (int j = 0; j < n; ++j) {
     for (int k = pattern_.start[j]; k < pattern_.start[j + 1]; ++k) {
       const int i = row_position[pattern_.row[k]];
-      scatter_.push_back(i == column_position[j] ? ~i : place[at(i, column_position[j])]);
+      scatter_.push_back(i == column_position[j] ? first_pivot + i
+                                                 : place[at(i, column_position[j])]);
     }
   }
   targets_.clear();
@@ -174,7 +177,7 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
       const int k = entry_column_[l];
       for (int u = upper_begin_[k]; u < lower_begin_[k + 1]; ++u) {
         const int j = entry_column_[u];
-        targets_.push_back(j == i ? ~i : place[at(i, j)]);
+        targets_.push_back(j == i ? first_pivot + i : place[at(i, j)]);
       }
     }
   }
@@ -184,30 +187,22 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
 template <class Scalar>
 bool RecordedLu<Scalar>::replay(const Scalar* values) {
   std::fill(factors_.begin(), factors_.end(), Scalar(0.0));
-  std::fill(pivot_.begin(), pivot_.end(), Scalar(0.0));
-  for (std::size_t k = 0; k < scatter_.size(); ++k) {
-    const int target = scatter_[k];
-    (target < 0 ? pivot_[~target] : factors_[target]) = values[k];
-  }
+  for (std::size_t k = 0; k < scatter_.size(); ++k) factors_[scatter_[k]] = values[k];
+  Scalar* const factors = factors_.data();
+  const Scalar* const pivots = factors + entry_column_.size();
   const int* target = targets_.data();
   double largest = 0.0;
   for (int i = 0; i < n_; ++i) {
     for (int l = lower_begin_[i]; l < upper_begin_[i]; ++l) {
       const int k = entry_column_[l];
-      const Scalar factor = multiply(factors_[l], inverse_pivot_[k]);
-      factors_[l] = factor;
+      const Scalar factor = multiply(factors[l], inverse_pivot_[k]);
+      factors[l] = factor;
       largest = std::max(largest, magnitude(factor) * row_scale_[i] * row_size_[k]);
       const int end = lower_begin_[k + 1];
-      for (int u = upper_begin_[k]; u < end; ++u, ++target) {
-        const Scalar product = multiply(factor, factors_[u]);
-        if (*target < 0) {
-          pivot_[~*target] -= product;
-        } else {
-          factors_[*target] -= product;
-        }
-      }
+      for (int u = upper_begin_[k]; u < end; ++u, ++target)
+        factors[*target] -= multiply(factor, factors[u]);
     }
-    inverse_pivot_[i] = reciprocal(pivot_[i]);
+    inverse_pivot_[i] = reciprocal(pivots[i]);
     // Negated so that a NaN or a zero pivot fails too.
     if (!(magnitude(inverse_pivot_[i]) <= std::numeric_limits<double>::max())) return false;
   }
@@ -216,28 +211,31 @@ bool RecordedLu<Scalar>::replay(const Scalar* values) {
 
 template <class Scalar>
 void RecordedLu<Scalar>::solve(Scalar* b) const {
+  const Scalar* const factors = factors_.data();
+  const int* const column = entry_column_.data();
+  Scalar* const work = work_.data();
   for (int i = 0; i < n_; ++i) {
     Scalar sum = b[row_of_[i]];
-    for (int l = lower_begin_[i]; l < upper_begin_[i]; ++l)
-      sum -= multiply(factors_[l], work_[entry_column_[l]]);
-    work_[i] = sum;
+    const int end = upper_begin_[i];
+    for (int l = lower_begin_[i]; l < end; ++l) sum -= multiply(factors[l], work[column[l]]);
+    work[i] = sum;
   }
   for (int i = n_ - 1; i >= 0; --i) {
-    Scalar sum = work_[i];
-    for (int u = upper_begin_[i]; u < lower_begin_[i + 1]; ++u)
-      sum -= multiply(factors_[u], work_[entry_column_[u]]);
-    work_[i] = multiply(sum, inverse_pivot_[i]);
+    Scalar sum = work[i];
+    const int end = lower_begin_[i + 1];
+    for (int u = upper_begin_[i]; u < end; ++u) sum -= multiply(factors[u], work[column[u]]);
+    work[i] = multiply(sum, inverse_pivot_[i]);
   }
-  for (int i = 0; i < n_; ++i) b[column_of_[i]] = work_[i];
+  for (int i = 0; i < n_; ++i) b[column_of_[i]] = work[i];
 }
 
 template <class Scalar>
 double RecordedLu<Scalar>::pivot_ratio() const {
   double smallest = std::numeric_limits<double>::infinity();
   double largest = 0.0;
-  for (const Scalar& p : pivot_) {
-    smallest = std::min(smallest, magnitude(p));
-    largest = std::max(largest, magnitude(p));
+  for (std::size_t k = entry_column_.size(); k < factors_.size(); ++k) {
+    smallest = std::min(smallest, magnitude(factors_[k]));
+    largest = std::max(largest, magnitude(factors_[k]));
   }
   return n_ == 0 ? 1.0 : smallest / largest;
 }

@@ -38,16 +38,16 @@ class RecordedLu {
   int recordings_ = 0;
   int dependent_column_ = -1;
 
-  // Row i of the factors, in pivot order: L entries, then U entries, contiguous in factors_.
+  // Row i of the factors, in pivot order: L entries, then U entries, contiguous in factors_. The
+  // pivots come after all rows.
   std::vector<Scalar> factors_;
   std::vector<Scalar> inverse_pivot_;
   std::vector<int> row_of_, column_of_;         // original row and column of the i-th pivot
-  std::vector<int> scatter_;                    // nonzero k of the matrix -> factors_ or ~pivot
+  std::vector<int> scatter_;                    // nonzero k of the matrix -> factors_
   std::vector<int> lower_begin_, upper_begin_;  // by row; upper ends where the next lower begins
   std::vector<int> entry_column_;               // pivot-order column of each entry of factors_
   std::vector<int> targets_;                  // where each U entry of the source row is subtracted
   std::vector<double> row_scale_, row_size_;  // 1 / largest entry, largest entry, when recorded
-  std::vector<Scalar> pivot_;
   mutable std::vector<Scalar> work_;
 };
 
