@@ -411,6 +411,21 @@ TEST(FirstIntegralText, RelationThatIsConstantDoesNotFire) {
   }
 }
 
+// Newton's method converges at once where the solution is nearly straight, which says nothing of
+// the circle beside it: its phase keeps to the tolerance. Exact: x = cos t.
+TEST(FirstIntegralText, NewtonIsNotTrustedForAnEasyStepBefore) {
+  for (const double tolerance : {1e-5, 1e-8}) {
+    const SimulateResult result =
+        simulate(load("model M Real z(start = 1, fixed = true); Real x(start = 1, fixed = true), "
+                      "y(start = 0, fixed = true); equation der(x) = y; "
+                      "der(y) = if x^2 + y^2 > 1 then -4*x else -x; "
+                      "der(z) = -sign(z) + 1.5*sin(time); end M;"),
+                 {.stop_time = 20.0, .tolerance = tolerance});
+    ASSERT_TRUE(result.completed()) << result.message;
+    EXPECT_NEAR(result.final.at("x"), std::cos(20.0), 10.0 * tolerance);
+  }
+}
+
 // x = 2 t - t^2 touches 1 at t = 1 and turns, in steps that do not end there.
 TEST(GrazingText, RelationThatTouchesZeroIsReported) {
   const SimulateResult result =

@@ -266,12 +266,15 @@ std::vector<std::size_t> StateSelector::select(DaeData& data, double t, const do
   std::vector<bool> dependent(form_.candidates.size(), false);
   int last_stage = 0;
   for (const int c : form_.equation_stages) last_stage = std::max(last_stage, c);
+  found_dependence_ = true;
+  smallest_pivot_ = 1.0;
   for (int stage = 1; stage <= last_stage; ++stage)
     if (!eliminate_stage(stage, favour, eligible, dependent)) return {};
   std::vector<std::size_t> states;
   for (std::size_t k = 0; k < dependent.size(); ++k)
     if (!dependent[k]) states.push_back(k);
   if (states.size() != form_.states) return {};
+  found_dependence_ = false;
   return states;
 }
 
@@ -282,7 +285,8 @@ bool StateSelector::is_settled(DaeData& data, double t, const double* x, const d
   form_.entry_values.evaluate(inputs, registers_, values_.data());
   for (std::size_t e = 0; e < values_.size(); ++e) {
     const double size = row_sizes_[form_.entries[e].equation];
-    if (!(std::abs(values_[e] - chosen_at_[e]) <= kSmallChange * size)) return false;
+    if (!(std::abs(values_[e] - chosen_at_[e]) <= kSmallChange * smallest_pivot_ * size))
+      return false;
   }
   return true;
 }
@@ -374,6 +378,7 @@ bool StateSelector::eliminate_stage(int stage, const std::vector<double>& favour
     const std::size_t column = choice.column;
     pivoted[column] = true;
     const double pivot = rows[i].at(column);
+    smallest_pivot_ = std::min(smallest_pivot_, std::abs(pivot) / largest[i]);
     changed.clear();
     for (const auto& [j, value] : rows[i]) {
       rows_with[j].erase(i);

@@ -68,9 +68,14 @@ class StateSelector {
   // exists, so that the selection does not flutter.
   std::vector<std::size_t> select(DaeData& data, double t, const double* x, const double* dx,
                                   const std::vector<std::size_t>& current);
-  // Whether the numbers of the last choice have changed so little that it need not be made again.
+  // Whether the numbers have changed so little since the last choice that it need not be made
+  // again: little against its smallest pivot, so that equations which become dependent are looked
+  // at.
   bool is_settled(DaeData& data, double t, const double* x, const double* dx);
-  // After an empty choice: the equation of the mode that depends on others there, and the unknowns
+  // Whether the last choice failed because equations are dependent; one without states is empty
+  // too.
+  bool found_dependence() const { return found_dependence_; }
+  // After that: the equation of the mode that depends on others there, and the unknowns
   // of the mode it contains on the level of highest derivatives.
   std::size_t dependent_equation() const { return dependent_equation_; }
   const std::vector<std::size_t>& dependent_unknowns() const { return dependent_unknowns_; }
@@ -84,6 +89,8 @@ class StateSelector {
   std::vector<double> values_;
   std::vector<double> chosen_at_;  // values_ at the last choice
   std::vector<double> row_sizes_;  // largest of each equation then
+  double smallest_pivot_ = 1.0;    // of the last choice, relative to its equation
+  bool found_dependence_ = false;
   std::size_t dependent_equation_ = 0;
   std::vector<std::size_t> dependent_unknowns_;
 };

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "integrate/collocation.h"
@@ -28,6 +29,8 @@ constexpr double kRoundingUpdate = 0.03;
 constexpr double kLoosestNewton = 0.03;
 // Newton contracting faster than this keeps its Jacobian for the next step.
 constexpr double kReuseJacobian = 1e-3;
+// Where the equations are not linear, a single iteration is trusted to have at most this effect.
+constexpr double kLeastContraction = 1e-3;
 // Newton's contraction grows with h; a step is not made so long that it would exceed this.
 constexpr double kLargestContraction = 0.3;
 // Iterations at the end point go on until the update is this small, relative to the solution.
@@ -93,8 +96,12 @@ std::vector<double> row_weights(const Dae& dae) {
   return weights;
 }
 
-using Weights = CollocationWeights;
-Weights weights_at(double s) { return radau_collocation().weights(s); }
+// Without a branch a number.
+bool all_finite(const std::vector<double>& values) {
+  int bad = 0;
+  for (const double v : values) bad |= !(std::abs(v) <= std::numeric_limits<double>::max());
+  return bad == 0;
+}
 
 }  // namespace
 
@@ -106,12 +113,8 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
       m_(dae.equation_count()),
       real_(dae.pattern(), backend_for(dae), row_weights(dae)),
       complex_(dae.pattern(), backend_for(dae), row_weights(dae)) {
-  // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far
-  // too pessimistic at tight tolerances: control with tol' ~ tol^(2/3) (Hairer & Wanner). The
-  // factor keeps the energy of a pendulum to 1e-5 over a thousand turns at tolerance 1e-8.
-  constexpr double kControlFactor = 0.02;
   const double rtol = options_.tolerance;
-  rtol_ = kControlFactor * std::pow(rtol, 2.0 / 3.0);
+  rtol_ = control_tolerance(rtol);
   for (const double atol : options_.absolute_tolerance) atol_.push_back(rtol_ * atol / rtol);
   watched_scale_ = 1.0 / std::sqrt(rtol);
   newton_tolerance_ = std::max(10.0 * kEpsilon / rtol_, std::min(0.03, std::sqrt(rtol_)));
@@ -130,11 +133,20 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
   jacobian_.resize(2 * nonzeros);
   real_values_.resize(nonzeros);
   complex_values_.resize(nonzeros);
-  for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &stage_x_, &stage_dx_, &scale_}) v->resize(n_);
+  for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &stage_x_, &stage_dx_, &scale_, &newton_weights_})
+    v->resize(n_);
   for (auto* v : {&error_, &work_}) v->resize(std::max(m_, n_));
   for (auto* v : {&stages_, &z_, &update_}) v->resize(3 * n_);
   residual_.resize(3 * m_);
   complex_work_.resize(std::max(m_, n_));
+}
+
+// The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far too
+// pessimistic at tight tolerances: control with tol' ~ tol^(2/3) (Hairer & Wanner). The factor
+// keeps the energy of a pendulum to 1e-5 over a thousand turns at tolerance 1e-8.
+double Radau::control_tolerance(double tolerance) {
+  constexpr double kControlFactor = 0.02;
+  return kControlFactor * std::pow(tolerance, 2.0 / 3.0);
 }
 
 void Radau::restart(double t, std::span<const double> x, std::span<const double> dx, double step) {
@@ -216,7 +228,7 @@ StepOutcome Radau::retake(double t) {
       for (std::size_t j = 0; j < n_; ++j) z_[i * n_ + j] = tableau().c[i] * h * dx0_[j];
       continue;
     }
-    const Weights w = weights_at(tableau().c[i] * ratio);
+    const CollocationWeights w = radau_collocation().weights(tableau().c[i] * ratio);
     for (std::size_t j = 0; j < n_; ++j)
       z_[i * n_ + j] =
           w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] + w.value[2] * stages_[2 * n_ + j];
@@ -344,7 +356,7 @@ void Radau::predict(double h) {
     return;
   }
   for (int i = 0; i < 3; ++i) {
-    Weights w = weights_at(1.0 + c[i] * h / h_);
+    CollocationWeights w = radau_collocation().weights(1.0 + c[i] * h / h_);
     w.value[2] -= 1.0;  // increments count from the end of that step
     for (std::size_t j = 0; j < n_; ++j)
       z_[i * n_ + j] =
@@ -363,27 +375,36 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   const Tableau& tab = tableau();
   weigh(h);
   const double slack = slack_of_uncontrolled(h);
-  contraction_ = std::pow(std::max(contraction_, kEpsilon), 0.8);
+  for (std::size_t j = 0; j < n_; ++j) {
+    const double weight = scale_[j] * (is_slack(j) ? slack : 1.0);
+    newton_weights_[j] = weight * weight;
+  }
+  // What the last step showed, unless that was so good that it says nothing of this one: its first
+  // update may have been a long way along a straight line.
+  const double floor = dae_.has_constant_jacobian() ? kEpsilon : kLeastContraction;
+  contraction_ = std::max(std::pow(std::max(contraction_, kEpsilon), 0.8), floor);
   theta_ = kReuseJacobian;
   double previous_norm = 0.0;
   double previous_ratio = 0.0;
   for (iterations_ = 1; iterations_ <= kMaxIterations; ++iterations_) {
     for (int i = 0; i < 3; ++i) {
-      const double* a = tab.inverse[i];
+      const double a0 = tab.inverse[i][0] / h;
+      const double a1 = tab.inverse[i][1] / h;
+      const double a2 = tab.inverse[i][2] / h;
+      const double* z = z_.data();
       for (std::size_t j = 0; j < n_; ++j) {
-        stage_x_[j] = x0_[j] + z_[i * n_ + j];
-        stage_dx_[j] = (a[0] * z_[j] + a[1] * z_[n_ + j] + a[2] * z_[2 * n_ + j]) / h;
+        stage_x_[j] = x0_[j] + z[i * n_ + j];
+        stage_dx_[j] = a0 * z[j] + a1 * z[n_ + j] + a2 * z[2 * n_ + j];
       }
       const double t = i == 2 ? t_end : t0_ + tab.c[i] * h;
       dae_.residual(data_, t, stage_x_.data(), stage_dx_.data(), &residual_[i * m_]);
     }
     counts_.residuals += 3;
     ++counts_.newton_iterations;
-    for (std::size_t k = 0; k < 3 * m_; ++k) {
-      if (!std::isfinite(residual_[k])) {
-        bad_equation_ = k % m_;
-        return NewtonResult::kNotFinite;
-      }
+    if (!all_finite(residual_)) {
+      for (std::size_t k = 0; k < 3 * m_; ++k)
+        if (!std::isfinite(residual_[k])) bad_equation_ = k % m_;
+      return NewtonResult::kNotFinite;
     }
     const auto& ti = tab.t_inverse;
     for (std::size_t j = 0; j < m_; ++j) {
@@ -401,12 +422,13 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
       const double w0 = work_[j];
       const double w1 = complex_work_[j].real();
       const double w2 = complex_work_[j].imag();
-      const double weight = scale_[j] * (is_slack(j) ? slack : 1.0);
-      for (int i = 0; i < 3; ++i) {
-        const double d = tab.t[i][0] * w0 + tab.t[i][1] * w1 + tab.t[i][2] * w2;
-        update_[i * n_ + j] = d;
-        sum += d * d * weight * weight;
-      }
+      const double d0 = tab.t[0][0] * w0 + tab.t[0][1] * w1 + tab.t[0][2] * w2;
+      const double d1 = tab.t[1][0] * w0 + tab.t[1][1] * w1 + tab.t[1][2] * w2;
+      const double d2 = tab.t[2][0] * w0 + tab.t[2][1] * w1 + tab.t[2][2] * w2;
+      update_[j] = d0;
+      update_[n_ + j] = d1;
+      update_[2 * n_ + j] = d2;
+      sum += (d0 * d0 + d1 * d1 + d2 * d2) * newton_weights_[j];
     }
     const double size = n_ == 0 ? 0.0 : std::sqrt(sum / (3.0 * static_cast<double>(n_)));
     if (!std::isfinite(size)) return NewtonResult::kDiverged;
@@ -423,7 +445,7 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
       }
       contraction_ = theta_ / (1.0 - theta_);
       const double expected = contraction_ * size * std::pow(theta_, left) / newton_tolerance_;
-      if (expected >= 1.0 && contraction_ * size > kLoosestNewton) {
+      if (expected >= 1.0 && contraction_ * size > kLoosestNewton && size > kRoundingUpdate) {
         const double excess = std::clamp(expected, 1e-4, 20.0);
         newton_shrink_ = 0.8 * std::pow(excess, -1.0 / (4.0 + left));
         return NewtonResult::kTooSlow;
@@ -471,7 +493,7 @@ double Radau::estimate_error(double h, bool filter) {
 // read both inside the step: an algebraic unknown driven by time alone would go unnoticed.
 double Radau::estimate_defect(double h) {
   constexpr double kMiddle = 0.4;  // between the nodes, where collocation says nothing
-  const Weights w = weights_at(kMiddle);
+  const CollocationWeights w = radau_collocation().weights(kMiddle);
   for (std::size_t j = 0; j < n_; ++j) {
     const double z0 = z_[j];
     const double z1 = z_[n_ + j];
@@ -540,7 +562,7 @@ void Radau::interpolate(double t, std::span<const std::uint32_t> unknowns, doubl
     }
     return;
   }
-  const Weights w = weights_at(t == t1_ ? 1.0 : (t - t0_) / h_);
+  const CollocationWeights w = radau_collocation().weights(t == t1_ ? 1.0 : (t - t0_) / h_);
   for (const std::uint32_t j : unknowns) {
     const double z0 = stages_[j];
     const double z1 = stages_[n_ + j];

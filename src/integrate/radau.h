@@ -33,7 +33,12 @@ class Radau : public Integrator {
   std::span<const double> x() const override { return x1_; }
   std::span<const double> dx() const override { return dx1_; }
   double suggested_step() const override { return next_step_; }
+  void limit_next_step(double longest) { next_step_ = std::min(next_step_, longest); }
   const IntegratorCounts& counts() const override { return counts_; }
+  // What the error control compares with at this tolerance.
+  static double control_tolerance(double tolerance);
+  // Increments of the unknowns at the three nodes of the last accepted step.
+  std::span<const double> stages() const { return stages_; }
 
  private:
   enum class NewtonResult { kConverged, kTooSlow, kDiverged, kNotFinite };
@@ -93,7 +98,7 @@ class Radau : public Integrator {
   std::vector<double> z_;       // those of the step being tried
   std::vector<double> update_;
   std::vector<double> residual_;
-  std::vector<double> stage_x_, stage_dx_, scale_, error_, work_;
+  std::vector<double> stage_x_, stage_dx_, scale_, newton_weights_, error_, work_;
   std::vector<std::complex<double>> complex_work_;
 
   bool first_ = true;            // no step accepted since the restart
