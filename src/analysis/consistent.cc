@@ -14,6 +14,9 @@ constexpr int kMaxHalvings = 12;
 // because rounding is reached, provided it is below the second number by then.
 constexpr double kConverged = 1e-14;
 constexpr double kConvergedToRounding = 1e-9;
+// Residuals, in units of the solution.
+constexpr double kSatisfied = 1e-9;
+constexpr double kRounding = 1e-14;
 // Equations that hold to this many roundings of their terms cannot be satisfied any better, however
 // large the updates that remain (stiff springs amplify the rounding of large angles).
 constexpr double kRoundings = 8.0;
@@ -156,9 +159,12 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
       if (size <= kConvergedToRounding && std::isfinite(scaled_residual())) break;
       if (scaled_residual() <= before) break;
     }
+    // Updates that no longer shrink are rounding, if small; where springs are stiff, accelerations
+    // are differences of large numbers, and only the residuals tell.
     const bool stands =
-        size <= kConverged || (size <= kConvergedToRounding && size >= 0.25 * previous_size);
-    if (stands && satisfied()) return {};
+        size <= kConverged ||
+        (size >= 0.25 * previous_size && (size <= kConvergedToRounding || satisfied(kRounding)));
+    if (stands && satisfied(kSatisfied)) return {};
     if (stands) return {ConsistentStatus::kNotConverged, worst_equation()};
     previous_size = size;
   }
@@ -202,12 +208,12 @@ double ConsistentSolver::scaled_residual() const {
 }
 
 // A least-squares iteration also comes to rest where the equations contradict each other.
-bool ConsistentSolver::satisfied() const {
+bool ConsistentSolver::satisfied(double tolerance) const {
   const auto& nominal = dae_.definition().nominal;
   double size = 1.0;
   for (std::size_t j = 0; j < x_.size(); ++j)
     size = std::max(size, (std::abs(x_[j]) + std::abs(dx_[j])) / nominal[j]);
-  return scaled_residual() <= 1e-9 * size;
+  return scaled_residual() <= tolerance * size;
 }
 
 bool ConsistentSolver::newton_update() {

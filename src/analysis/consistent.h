@@ -58,7 +58,7 @@ class ConsistentSolver {
   bool newton_update();  // fills step_x_, step_dx_; false if the matrix is singular
   void solve_update();   // the same with the factors at hand
   bool least_change_update(Direction direction);
-  bool satisfied() const;
+  bool satisfied(double tolerance) const;
   bool holds_to_rounding() const;
   void measure_rows();
   double scaled_residual() const;

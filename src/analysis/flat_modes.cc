@@ -10,6 +10,7 @@
 
 #include "analysis/mode_conditions.h"
 #include "analysis/structural_values.h"
+#include "base/processor_time.h"
 #include "expr/differentiate.h"
 
 namespace saltus {
@@ -52,6 +53,7 @@ FlatModes::FlatModes(const HybridSystem& system)
 }
 
 std::unique_ptr<FlatModes::Branching> FlatModes::branch(Frozen frozen) {
+  const Stopwatch watch(building_seconds_);
   auto made = std::make_unique<Branching>();
   ActiveEquations active = active_equations(flat_.reduced.equations, frozen);
   made->frozen = std::move(frozen);
@@ -112,8 +114,10 @@ FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<dou
     if (std::ranges::all_of(which, [&](const auto& w) { return open[w.first] == w.second; }))
       return next.get();
   if (open.size() < 2 || from.harmless.contains(open)) return nullptr;
-  const std::vector<std::size_t> found =
-      structural_together(system_, from.equations, from.open, open);
+  const std::vector<std::size_t> found = [&] {
+    const Stopwatch watch(building_seconds_);
+    return structural_together(system_, from.equations, from.open, open);
+  }();
   if (found.empty()) {
     from.harmless.insert(open);
     return nullptr;
@@ -129,6 +133,7 @@ FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<dou
 }
 
 std::size_t FlatModes::add_mode(const Branching& at, const std::vector<double>& named_by) {
+  const Stopwatch watch(building_seconds_);
   FlatMode& made = modes_.emplace_back();
   made.frozen = at.frozen;
   made.mode.name = name_of(named_by);

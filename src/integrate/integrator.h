@@ -78,6 +78,12 @@ class Integrator {
   virtual void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                            double* dx) const = 0;
 
+  // The same for all unknowns, made consistent, where what is integrated determines all else by
+  // formulas; false, with nothing written, where it does not.
+  virtual bool interpolate_consistently(double /*t*/, double* /*x*/, double* /*dx*/) {
+    return false;
+  }
+
   // Polynomial degree of the continuous extension.
   virtual int extension_degree() const = 0;
 

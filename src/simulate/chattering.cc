@@ -369,6 +369,7 @@ double Chattering::evaluate(const Expr& value, const SystemState& state) const {
     for (const Parameter& p : run_.system_.parameters()) parameters_.push_back(p.value);
   auto found = formulas_.find(value.node());
   if (found == formulas_.end()) {
+    const Stopwatch watch(run_.analyse_seconds_);
     const Tape tape(std::span(&value, 1), state_inputs(run_.system_));
     found = formulas_.emplace(value.node(), Formula{tape, tape.make_workspace()}).first;
   }
@@ -381,14 +382,18 @@ double Chattering::evaluate(const Expr& value, const SystemState& state) const {
 
 // As AnalysedMode::guard_sizes: what the value would be if its terms did not cancel.
 double Chattering::size_of(const Expr& value, const SystemState& state) const {
-  double size = 0.0;
-  for (const Expr& leaf : leaves_of(value)) {
-    if (!leaf.is_variable()) continue;
-    const double nominal = run_.system_.variable(leaf.node()->variable()).nominal;
-    size += std::abs(evaluate(partial(value, leaf), state)) *
-            std::max(std::abs(state.value_of(leaf)), nominal);
+  if (value.is_number()) return 0.0;
+  auto found = sizes_.find(value.node());
+  if (found == sizes_.end()) {
+    Expr size = 0.0;
+    for (const Expr& leaf : leaves_of(value)) {
+      if (!leaf.is_variable()) continue;
+      const double nominal = run_.system_.variable(leaf.node()->variable()).nominal;
+      size += abs(partial(value, leaf)) * max(abs(leaf), nominal);
+    }
+    found = sizes_.emplace(value.node(), size).first;
   }
-  return size;
+  return evaluate(found->second, state);
 }
 
 }  // namespace saltus

@@ -8,11 +8,13 @@
 #include <numeric>
 
 #include "analysis/shared_forces.h"
+#include "base/processor_time.h"
 #include "expr/differentiate.h"
 #include "integrate/derivative_array_method.h"
 #include "integrate/half_explicit.h"
 #include "integrate/ida.h"
 #include "integrate/radau.h"
+#include "integrate/recovered.h"
 
 namespace saltus {
 namespace {
@@ -126,20 +128,45 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states, bool 
     definition.redundant = true;
     dae = Dae(std::move(definition));
   }
-  if (analysed_->reduced != nullptr) {
-    std::vector<std::size_t> rows(analysed_->reduced->fixed_rows);
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    for (const std::size_t k : states) rows.push_back(analysed_->reduced->fixed_rows + k);
-    dae = dae.with_equations(std::move(rows));
-  }
+  if (analysed_->reduced != nullptr) dae = dae.with_equations(rows_of(states));
   if (has_level_rows()) {
     std::vector<std::size_t> rows(analysed_->formulated->square_rows());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     dae = dae.with_equations(std::move(rows));
   }
-  Setup& setup = setups.emplace(states, Setup{dae, ConsistentSolver(dae), nullptr}).first->second;
-  setup.integrator = make_integrator(setup.dae);
-  return setup;
+  return setups.emplace(states, Setup{dae, ConsistentSolver(dae), states, nullptr, nullptr})
+      .first->second;
+}
+
+std::vector<std::size_t> ModeRun::rows_of(const std::vector<std::size_t>& states) const {
+  std::vector<std::size_t> rows(analysed_->reduced->fixed_rows);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  for (const std::size_t k : states) rows.push_back(analysed_->reduced->fixed_rows + k);
+  return rows;
+}
+
+// Made when a mode is about to be integrated: some are only asked for consistent points.
+Integrator& ModeRun::integrator_of(Setup& setup) {
+  if (setup.integrator != nullptr) return *setup.integrator;
+  const Stopwatch watch(building_seconds_);
+  // Where the choice of states changes with the numbers, ranks may change too, and only the whole
+  // form shows which equation and unknowns are concerned.
+  const bool may_eliminate = method_ == Method::kRadau && analysed_->reduced != nullptr &&
+                             analysed_->reduced->constant_entries &&
+                             !setup.dae.definition().redundant;
+  if (!may_eliminate || !integrate_core(setup)) setup.integrator = make_integrator(setup.dae);
+  return *setup.integrator;
+}
+
+// False if nothing can be eliminated.
+bool ModeRun::integrate_core(Setup& setup) {
+  const std::vector<std::size_t> rows = rows_of(setup.states);
+  setup.eliminated = eliminate(analysed_->dae->definition(), rows, analysed_->reduced->fixed_rows,
+                               data_.parameters);
+  if (setup.eliminated == nullptr) return false;
+  setup.integrator =
+      std::make_unique<RecoveredRadau>(*setup.eliminated, data_, integrator_options_);
+  return true;
 }
 
 std::unique_ptr<Integrator> ModeRun::make_integrator(const Dae& dae) {
@@ -164,7 +191,8 @@ std::unique_ptr<Integrator> ModeRun::make_integrator(const Dae& dae) {
 IntegratorCounts ModeRun::counts() const {
   IntegratorCounts total = earlier_;
   for (const auto* setups : {&setups_, &sharing_})
-    for (const auto& [states, setup] : *setups) total += setup.integrator->counts();
+    for (const auto& [states, setup] : *setups)
+      if (setup.integrator != nullptr) total += setup.integrator->counts();
   return total;
 }
 
@@ -396,6 +424,19 @@ ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
     if (outcome.ok()) take_start(state);
     return outcome;
   }
+  // Where the start values satisfy all constraints as they are, nothing need change.
+  SystemState unchanged = state;
+  if (follow_states(t, unchanged)) {
+    bool held = true;
+    for (const VariableId id : analysed_->unknowns)
+      held = held && (!fixed[id.index()] ||
+                      std::abs(unchanged.values[id.index()] - state.values[id.index()]) <=
+                          1e-12 * (1.0 + std::abs(state.values[id.index()])));
+    if (held) {
+      state = std::move(unchanged);
+      return {};
+    }
+  }
   gather(state);
   std::vector<bool> fixed_unknowns;
   for (const Expr& symbol : analysed_->dae->definition().unknowns)
@@ -485,9 +526,8 @@ StepOutcome ModeRun::step(double limit) {
   if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
   // Is it the constraints? Small changes of their numbers have not been looked at.
   const Integrator& at = integrator();
-  const bool dependent =
-      selector_->select(data_, at.time(), at.x().data(), at.dx().data(), states_).empty();
-  return dependent ? StepOutcome{StepStatus::kRanksChanged, 0} : outcome;
+  selector_->select(data_, at.time(), at.x().data(), at.dx().data(), states_);
+  return selector_->found_dependence() ? StepOutcome{StepStatus::kRanksChanged, 0} : outcome;
 }
 
 // Where only the split of forces is open, goes on with steps of least norm, up to the next event.
@@ -500,7 +540,7 @@ bool ModeRun::share_forces() {
   shared_ = shared_forces(active_->dae, data_, old.time(), x_.data(), dx_.data());
   if (shared_.empty()) return false;
   Setup& next = setup_for(states_, true);
-  next.integrator->restart(old.time(), x_, dx_, step_);
+  integrator_of(next).restart(old.time(), x_, dx_, step_);
   active_ = &next;
   return true;
 }
@@ -516,13 +556,13 @@ bool ModeRun::reselect() {
   if (selector_->is_settled(data_, old.time(), old.x().data(), old.dx().data())) return true;
   std::vector<std::size_t> states =
       selector_->select(data_, old.time(), old.x().data(), old.dx().data(), states_);
-  if (states.size() != states_.size()) return false;
+  if (selector_->found_dependence()) return false;
   if (states == states_) return true;
   std::copy(old.x().begin(), old.x().end(), x_.begin());
   std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
   Setup& next = setup_for(states);
   if (!next.consistent.solve(data_, old.time(), x_.data(), dx_.data()).ok()) return true;
-  next.integrator->restart(old.time(), x_, dx_, old.suggested_step());
+  integrator_of(next).restart(old.time(), x_, dx_, old.suggested_step());
   active_ = &next;
   states_ = std::move(states);
   return true;
@@ -583,6 +623,10 @@ void ModeRun::refine_end(double t, std::vector<double>& x, std::vector<double>& 
 }
 
 void ModeRun::read_interpolated(double t, SystemState& state) {
+  if (integrator().interpolate_consistently(t, x_.data(), dx_.data())) {
+    scatter(t, x_.data(), dx_.data(), state);
+    return;
+  }
   integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
   // The projected equation holds for its own choice of states only; the constraints always do.
   ConsistentSolver& solver =

@@ -7,6 +7,7 @@
 #include "analysis/analysed_mode.h"
 #include "analysis/consistent.h"
 #include "analysis/constraint_levels.h"
+#include "analysis/eliminate.h"
 #include "integrate/integrator.h"
 #include "model/system_state.h"
 #include "simulate/guard_watch.h"
@@ -29,7 +30,7 @@ class ModeRun {
 
   const AnalysedMode& analysed() const { return *analysed_; }
   const Mode& mode() const { return *analysed_->mode; }
-  Integrator& integrator() { return *active_->integrator; }
+  Integrator& integrator() { return integrator_of(*active_); }
   GuardWatch& watch() { return *watch_; }
   ModeReport& report() { return report_; }
   IntegratorCounts counts() const;
@@ -40,6 +41,8 @@ class ModeRun {
   const std::vector<std::size_t>& states() const { return states_; }
   const std::vector<double>& point() const { return x_; }
   const std::vector<double>& slope() const { return dx_; }
+  // Processor time of making what integrates the choices of states; part of the analysis.
+  double building_seconds() const { return building_seconds_; }
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
   // A point of the Dae into the state.
   void write_point(double t, const double* x, const double* dx, SystemState& state) {
@@ -111,6 +114,8 @@ class ModeRun {
   struct Setup {
     Dae dae;
     ConsistentSolver consistent;
+    std::vector<std::size_t> states;
+    std::unique_ptr<const EliminatedForm> eliminated;  // what is integrated of it; null: all
     std::unique_ptr<Integrator> integrator;
   };
 
@@ -128,6 +133,9 @@ class ModeRun {
   std::unique_ptr<Integrator> make_integrator(const Dae& dae);
   Setup& setup_for(const std::vector<std::size_t>& states, bool shares_forces = false);
   bool share_forces();
+  std::vector<std::size_t> rows_of(const std::vector<std::size_t>& states) const;
+  Integrator& integrator_of(Setup& setup);
+  bool integrate_core(Setup& setup);
   bool reselect();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
@@ -164,6 +172,7 @@ class ModeRun {
   std::map<std::vector<std::size_t>, Setup> sharing_;  // the same, for least-squares steps
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
+  double building_seconds_ = 0.0;
   Setup* active_ = nullptr;
   std::unique_ptr<GuardWatch> watch_;
   std::unique_ptr<ConstraintMonitor> monitor_;

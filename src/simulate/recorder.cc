@@ -74,6 +74,7 @@ void Recorder::follow_growth() {
     const Variable& v = system_.variables()[variables_seen_];
     if (!is_internal(v.name)) add_signal({v.name, v.unit, v.description}, v.symbol);
   }
+  if (columns_.size() == old_width) return;
   std::vector<double> wider(trajectory_.size() * columns_.size(),
                             std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < trajectory_.size(); ++i)

@@ -81,6 +81,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
 Simulation::~Simulation() = default;
 
 ModeId Simulation::add_mode(Mode mode) {
+  const Stopwatch watch(analyse_seconds_);
   system_.mode(mode.name) = std::move(mode);
   for (SystemState* state : {&state_, &left_}) {
     state->values.resize(system_.variables().size(), 0.0);
@@ -291,11 +292,13 @@ void Simulation::warn_of_shared_forces() {
 
 // The same formulation of the mode, made for the present point.
 void Simulation::renew_form() {
-  const Stopwatch watch(analyse_seconds_);
   const ModeId id = run_->analysed().id;
   std::vector<std::string> known;  // what there was to say was said when the mode was entered
-  std::unique_ptr<ModeRun> next =
-      make_mode_run(system_, id, options_, tolerance_, time_, state_, known);
+  std::unique_ptr<ModeRun> next;
+  {
+    const Stopwatch watch(analyse_seconds_);
+    next = make_mode_run(system_, id, options_, tolerance_, time_, state_, known);
+  }
   const SystemState before = state_;
   if (next != nullptr && next->make_consistent(time_, state_).ok()) {
     next->take_over(*run_);
@@ -613,6 +616,9 @@ SimulateResult Simulation::finish() {
     result_.residuals |= run.constraint_residuals();
   }
   total.events = result_.events.size();
+  for (const std::unique_ptr<ModeRun>& run : modes_)
+    if (run != nullptr) analyse_seconds_ += run->building_seconds();
+  if (events_ != nullptr) analyse_seconds_ += events_->modes().building_seconds();
   total.analyse_seconds = analyse_seconds_;
   total.wall_seconds = elapsed();
   total.integrate_seconds = processor_seconds() - processor_begun_ - analyse_seconds_;

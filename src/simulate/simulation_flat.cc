@@ -56,7 +56,10 @@ ModeRun* Simulation::visit_flat(std::size_t index) {
   const ModeId id = flat_mode(index);
   if (refused_[index]) return nullptr;
   try {
-    if (modes_[id.index()] == nullptr) check_structure(system_, system_.modes()[id.index()]);
+    if (modes_[id.index()] == nullptr) {
+      const Stopwatch watch(analyse_seconds_);
+      check_structure(system_, system_.modes()[id.index()]);
+    }
     ModeRun& run = visit(id);
     chattering_.apply_widths(run);
     return &run;

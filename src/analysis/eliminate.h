@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "expr/tape.h"
+#include "model/dae.h"
+
+namespace saltus {
+
+// What an integrator has to solve of a Dae once all unknowns are gone that the others give by
+// formulas. An equation that is linear in an unknown without derivative, with a constant
+// coefficient, is solved for it (tooth and lock relations on all their levels, accelerations,
+// multipliers), and the formula put in everywhere else; what remains is the core.
+struct EliminatedForm {
+  std::unique_ptr<const Dae> core;
+  std::vector<std::size_t> kept;       // by unknown of the core: its place in the Dae
+  std::vector<std::size_t> equations;  // by equation of the core: its place in the list of rows
+  std::vector<std::size_t> eliminated;
+  std::vector<double> nominal;  // by eliminated unknown
+  Tape recover;                 // the eliminated unknowns from the inputs of the core
+  bool reads_slopes = false;    // recover depends on derivatives
+  // The core is E x' + g(t, x) = 0 with a matrix E of numbers.
+  bool constant_mass = false;
+};
+
+// Eliminates from the listed rows of a definition. Only the first `solvable` of them are solved
+// for an unknown. Parameters become numbers: `parameters` are the values they keep for good. Null
+// if nothing can be eliminated.
+std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
+                                                const std::vector<std::size_t>& rows,
+                                                std::size_t solvable,
+                                                const std::vector<double>& parameters);
+
+}  // namespace saltus
