@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/rank.h"
 #include "expr/differentiate.h"
 
 // Letters as in HM Hypothesis 10: r, a, d, v; Z1, Z2, T2; M and N are the parts of the Jacobian of
@@ -17,47 +18,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int kMaxIterations = 60;
-
-// A rank with its evidence, and bases of the spaces beside it.
-struct Decomposition {
-  Index rank = 0;
-  double gap = 1e300;
-  MatrixXd left_null, right_null, range;
-};
-
-constexpr Index kLargestJacobi = 64;
-constexpr unsigned kFullBases = Eigen::ComputeFullU | Eigen::ComputeFullV;
-
-template <class Svd>
-Decomposition take_apart(const MatrixXd& a, double reference, const Svd& svd) {
-  Decomposition result;
-  const VectorXd& s = svd.singularValues();
-  const double smallest = kArrayRankTolerance * std::max(s(0), reference);
-  while (result.rank < s.size() && s(result.rank) > smallest) ++result.rank;
-  const double last = s(result.rank - 1);
-  const double next = result.rank < s.size() ? s(result.rank) : 0.0;
-  result.gap = next > 0.0 ? last / next : 1e300;
-  result.left_null = svd.matrixU().rightCols(a.rows() - result.rank);
-  result.right_null = svd.matrixV().rightCols(a.cols() - result.rank);
-  result.range = svd.matrixU().leftCols(result.rank);
-  return result;
-}
-
-// `reference`: the size of what `a` was computed from, against which a small `a` is rounding.
-Decomposition decompose(const MatrixXd& a, double reference = 0.0) {
-  if (a.rows() == 0 || a.cols() == 0 || a.norm() <= kArrayRankTolerance * reference ||
-      a.isZero(0.0)) {
-    Decomposition result;
-    result.left_null = MatrixXd::Identity(a.rows(), a.rows());
-    result.right_null = MatrixXd::Identity(a.cols(), a.cols());
-    result.range = MatrixXd::Zero(a.rows(), 0);
-    return result;
-  }
-  // The first is the more accurate one, but its cost grows beyond use.
-  return std::min(a.rows(), a.cols()) <= kLargestJacobi
-             ? take_apart(a, reference, Eigen::JacobiSVD<MatrixXd>(a, kFullBases))
-             : take_apart(a, reference, Eigen::BDCSVD<MatrixXd>(a, kFullBases));
-}
 
 // Entries below this fraction of what is large in their row and column are rounding.
 constexpr double kSmallestEntry = 1e-10;
@@ -192,17 +152,19 @@ ArrayPoint analyse_point(DerivativeArray& array, Index m, Index n, double t, con
     at.gap = 0.0;
     return at;
   }
-  const Decomposition full = decompose(jacobian);
-  const Decomposition by_higher = decompose(jacobian.rightCols(n * (levels + 1)));
+  const RankDecision full = decide_rank(jacobian, kArrayRankTolerance);
+  const RankDecision by_higher =
+      decide_rank(jacobian.rightCols(n * (levels + 1)), kArrayRankTolerance);
   at.corank = static_cast<int>(jacobian.rows() - full.rank);
   at.a = static_cast<int>(full.rank - by_higher.rank);
   at.redundant = full.left_null;
   // Constraints that contain no derivative, and what they leave free of x.
   const MatrixXd n_part = jacobian.leftCols(n);
-  const Decomposition constraints =
-      decompose(by_higher.left_null.transpose() * n_part, n_part.norm());
+  const RankDecision constraints =
+      decide_rank(by_higher.left_null.transpose() * n_part, kArrayRankTolerance, n_part.norm());
   const MatrixXd f_dx = jacobian.block(0, n, m, n);
-  const Decomposition reduced = decompose(f_dx * constraints.right_null, f_dx.norm());
+  const RankDecision reduced =
+      decide_rank(f_dx * constraints.right_null, kArrayRankTolerance, f_dx.norm());
   at.d = static_cast<int>(reduced.rank);
   at.gap = std::min({full.gap, by_higher.gap, constraints.gap, reduced.gap});
   // Back to unscaled equations: Z^T S F with S the row scales.
