@@ -279,7 +279,7 @@ std::vector<std::size_t> StateSelector::select(DaeData& data, double t, const do
 }
 
 bool StateSelector::is_settled(DaeData& data, double t, const double* x, const double* dx) {
-  constexpr double kSmallChange = 0.05;
+  constexpr double kSmallChange = 0.25;
   if (chosen_at_.size() != values_.size()) return false;
   const double* inputs[] = {&t, x, dx, data.parameters.data(), data.held.data()};
   form_.entry_values.evaluate(inputs, registers_, values_.data());

@@ -149,10 +149,7 @@ std::vector<std::size_t> ModeRun::rows_of(const std::vector<std::size_t>& states
 Integrator& ModeRun::integrator_of(Setup& setup) {
   if (setup.integrator != nullptr) return *setup.integrator;
   const Stopwatch watch(building_seconds_);
-  // Where the choice of states changes with the numbers, ranks may change too, and only the whole
-  // form shows which equation and unknowns are concerned.
   const bool may_eliminate = method_ == Method::kRadau && analysed_->reduced != nullptr &&
-                             analysed_->reduced->constant_entries &&
                              !setup.dae.definition().redundant;
   if (!may_eliminate || !integrate_core(setup)) setup.integrator = make_integrator(setup.dae);
   return *setup.integrator;
