@@ -109,7 +109,7 @@ class Elimination {
     form->constant_mass = std::all_of(mass.begin(), mass.end(),
                                       [](const JacobianEntry& e) { return e.value.is_number(); });
     form->recover = Tape(formulas, core.inputs());
-    form->core = std::make_unique<const Dae>(std::move(core));
+    form->core = std::make_shared<const Dae>(std::move(core));
     return form;
   }
 
@@ -443,6 +443,21 @@ std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
   Elimination elimination(definition, rows, solvable, parameters);
   elimination.run();
   return elimination.result(rows);
+}
+
+std::unique_ptr<const EliminatedForm> with_rows(const EliminatedForm& form,
+                                                const std::vector<std::size_t>& rows) {
+  auto result = std::make_unique<EliminatedForm>(form);
+  std::vector<std::size_t> selected;
+  result->equations.clear();
+  for (std::size_t k = 0; k < form.equations.size(); ++k) {
+    const auto found = std::ranges::find(rows, form.equations[k]);
+    if (found == rows.end()) continue;
+    selected.push_back(k);
+    result->equations.push_back(static_cast<std::size_t>(found - rows.begin()));
+  }
+  result->core = std::make_shared<const Dae>(form.core->with_equations(std::move(selected)));
+  return result;
 }
 
 }  // namespace saltus

@@ -14,7 +14,7 @@ namespace saltus {
 // coefficient, is solved for it (tooth and lock relations on all their levels, accelerations,
 // multipliers), and the formula put in everywhere else; what remains is the core.
 struct EliminatedForm {
-  std::unique_ptr<const Dae> core;
+  std::shared_ptr<const Dae> core;
   std::vector<std::size_t> kept;       // by unknown of the core: its place in the Dae
   std::vector<std::size_t> equations;  // by equation of the core: its place in the list of rows
   std::vector<std::size_t> eliminated;
@@ -32,5 +32,9 @@ std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
                                                 const std::vector<std::size_t>& rows,
                                                 std::size_t solvable,
                                                 const std::vector<double>& parameters);
+
+// The same with only these of the listed rows in force (by place in the list). Shares tapes.
+std::unique_ptr<const EliminatedForm> with_rows(const EliminatedForm& form,
+                                                const std::vector<std::size_t>& rows);
 
 }  // namespace saltus

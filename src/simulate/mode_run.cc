@@ -155,11 +155,23 @@ Integrator& ModeRun::integrator_of(Setup& setup) {
   return *setup.integrator;
 }
 
-// False if nothing can be eliminated.
+// False if nothing can be eliminated. Where the choice of states is made for good, what they
+// determine goes; elsewhere what no choice would integrate, once for all choices.
 bool ModeRun::integrate_core(Setup& setup) {
-  const std::vector<std::size_t> rows = rows_of(setup.states);
-  setup.eliminated = eliminate(analysed_->dae->definition(), rows, analysed_->reduced->fixed_rows,
-                               data_.parameters);
+  const ReducedForm& reduced = *analysed_->reduced;
+  const DaeDefinition& whole = analysed_->dae->definition();
+  if (reduced.constant_entries) {
+    setup.eliminated =
+        eliminate(whole, rows_of(setup.states), reduced.fixed_rows, data_.parameters);
+  } else {
+    if (!tried_eliminating_) {
+      std::vector<std::size_t> all(whole.residuals.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      eliminated_ = eliminate(whole, all, reduced.fixed_rows, data_.parameters);
+    }
+    tried_eliminating_ = true;
+    if (eliminated_ != nullptr) setup.eliminated = with_rows(*eliminated_, rows_of(setup.states));
+  }
   if (setup.eliminated == nullptr) return false;
   setup.integrator =
       std::make_unique<RecoveredRadau>(*setup.eliminated, data_, integrator_options_);

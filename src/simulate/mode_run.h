@@ -173,6 +173,8 @@ class ModeRun {
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
   double building_seconds_ = 0.0;
+  std::unique_ptr<const EliminatedForm> eliminated_;  // for all choices of states
+  bool tried_eliminating_ = false;
   Setup* active_ = nullptr;
   std::unique_ptr<GuardWatch> watch_;
   std::unique_ptr<ConstraintMonitor> monitor_;
