@@ -11,7 +11,7 @@
 #include "examples/four_bar/four_bar.h"
 #include "examples/nag/nag.h"
 #include "examples/pendulum/pendulum.h"
-#include "nag_switches.h"
+#include "nag_testing.h"
 #include "output/comparison.h"
 #include "simulate/compare.h"
 

@@ -14,7 +14,7 @@
 #include "examples/nag/nag.h"
 #include "model/build.h"
 #include "modelica/load.h"
-#include "nag_switches.h"
+#include "nag_testing.h"
 #include "simulate/simulate.h"
 
 namespace saltus {

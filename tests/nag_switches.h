@@ -1,7 +1,5 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
 
@@ -33,13 +31,5 @@ inline const std::vector<std::string> kSequence = {"M1", "M12", "M2", "M23", "M3
 // problems/reference/nag.cc.
 inline const std::vector<double> kSwitches = {2.0703151447327, 2.1356276172122, 4.0827234968600,
                                               4.1530855764272, 6.0492597000080, 6.1011683071584};
-
-inline void expect_switches(const SimulateResult& result, double accuracy) {
-  ASSERT_TRUE(result.completed()) << result.message;
-  ASSERT_EQ(sequence(result), kSequence);
-  const std::vector<double> times = switch_times(result);
-  for (std::size_t k = 0; k < times.size(); ++k)
-    EXPECT_NEAR(times[k], kSwitches[k], accuracy) << kSequence[k + 1];
-}
 
 }  // namespace saltus

@@ -14,7 +14,7 @@
 
 #include "analysis/report.h"
 #include "examples/nag/nag_table.h"
-#include "nag_switches.h"
+#include "nag_testing.h"
 #include "simulate/simulate.h"
 
 namespace saltus {

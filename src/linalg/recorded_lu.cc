@@ -82,25 +82,39 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
   row_of_.assign(n, 0);
   column_of_.assign(n, 0);
   std::vector<int> row_position(n), column_position(n);
+  // A column with one entry left is a pivot without multipliers: no search.
+  std::vector<int> single_columns;
+  for (int j = 0; j < n; ++j)
+    if (column_rows[j].size() == 1) single_columns.push_back(j);
   for (int step = 0; step < n; ++step) {
-    long best_cost = std::numeric_limits<long>::max();
-    double best_size = 0.0;
     int pivot_row = -1;
     int pivot_column = -1;
-    for (const int i : rows) {
-      const long others = static_cast<long>(row_columns[i].size()) - 1;
-      for (const int j : row_columns[i]) {
-        const long cost = others * (static_cast<long>(column_rows[j].size()) - 1);
-        if (cost > best_cost) continue;  // first, for it is what most entries fail at
-        const double size = magnitude(a[at(i, j)]) * row_scale[i];
-        if (size < kPivotThreshold * column_largest[j] || size <= kSingularPivot * column_size[j])
-          continue;
-        const double relative = size / column_largest[j];
-        if (cost == best_cost && relative <= best_size) continue;
-        best_cost = cost;
-        best_size = relative;
-        pivot_row = i;
-        pivot_column = j;
+    while (!single_columns.empty() && pivot_row < 0) {
+      pivot_column = single_columns.back();
+      single_columns.pop_back();
+      if (column_rows[pivot_column].size() == 1 &&
+          column_largest[pivot_column] > kSingularPivot * column_size[pivot_column])
+        pivot_row = column_rows[pivot_column].front();
+    }
+    long best_cost = std::numeric_limits<long>::max();
+    double best_size = 0.0;
+    if (pivot_row < 0) {
+      for (const int i : rows) {
+        const long others = static_cast<long>(row_columns[i].size()) - 1;
+        if (others > best_cost) continue;  // columns have at least one other entry here
+        for (const int j : row_columns[i]) {
+          const long cost = others * (static_cast<long>(column_rows[j].size()) - 1);
+          if (cost > best_cost) continue;  // first, for it is what most entries fail at
+          const double size = magnitude(a[at(i, j)]) * row_scale[i];
+          if (size < kPivotThreshold * column_largest[j] || size <= kSingularPivot * column_size[j])
+            continue;
+          const double relative = size / column_largest[j];
+          if (cost == best_cost && relative <= best_size) continue;
+          best_cost = cost;
+          best_size = relative;
+          pivot_row = i;
+          pivot_column = j;
+        }
       }
     }
     if (pivot_row < 0) {
@@ -130,6 +144,7 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
       }
     }
     for (const int j : row_columns[pivot_row]) {
+      if (column_rows[j].size() == 1) single_columns.push_back(j);
       column_largest[j] = 0.0;
       for (const int i : column_rows[j])
         column_largest[j] = std::max(column_largest[j], magnitude(a[at(i, j)]) * row_scale[i]);
