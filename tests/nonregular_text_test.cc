@@ -476,5 +476,69 @@ TEST(PinnacleText, CutsThatLeadBackAreNotMade) {
   EXPECT_NEAR(result.final.at("v2"), 0.125, 1e-12);
 }
 
+const std::string kDiode =
+    "model Diode Real u, i, s; Boolean off = s < 0; equation u = if off then s else 0;"
+    "i = if off then 0 else s; end Diode;";
+
+// i' = 100 sin(10 t + phase) - 20 i from i at angle a to angle b: the particular solution is
+// 4 sin - 2 cos.
+double driven(double i, double a, double b) {
+  const auto forced = [](double angle) { return 4.0 * std::sin(angle) - 2.0 * std::cos(angle); };
+  return forced(b) + (i - forced(a)) * std::exp(-2.0 * (b - a));
+}
+
+// Two ideal diodes and an inductor whose current never ceases: u = max(U, 0) with
+// U = 10 sin(10 t + phase). Where U is zero, both could conduct for that instant, at the start too.
+TEST(DiodesText, CommutateWhereTheSourcePassesThroughZero) {
+  const double half = std::acos(-1.0);
+  for (const Method method : {Method::kRadau, Method::kBdf})
+    for (const double phase : {0.0, 0.1}) {
+      const SimulateResult result = simulate(
+          load("model Freewheel " + kDiode + " parameter Real phase = " + std::to_string(phase) +
+               "; Diode a, b; Real i(start = 0, fixed = true), u; equation 0.1*der(i) = u - 2*i;"
+               "a.i + b.i = i; a.u = 10*sin(10*time + phase) - u; b.u = -u; end Freewheel;"),
+          {.stop_time = 0.8, .tolerance = 1e-9, .method = method});
+      ASSERT_TRUE(result.completed()) << phase << ": " << result.message;
+      EXPECT_TRUE(result.warnings.empty());
+      const double freewheeled = driven(0.0, phase, half) * std::exp(-2.0 * half);
+      EXPECT_NEAR(result.final.at("i"), driven(freewheeled, 2.0 * half, 8.0 + phase), 1e-7);
+      EXPECT_EQ(result.events.size(), 2U);
+    }
+}
+
+// The same with a bridge: u = |U|, and two diodes take over from two others at one instant.
+TEST(DiodesText, BridgesCommutate) {
+  const double half = std::acos(-1.0);
+  for (const double phase : {0.0, 0.1}) {
+    const SimulateResult result = simulate(
+        load("model Bridge " + kDiode + " parameter Real phase = " + std::to_string(phase) +
+             "; Diode d[4]; Real i(start = 0, fixed = true), va, vb, vp, source; equation"
+             " va - vb = 10*sin(10*time + phase); d[1].u = va - vp; d[2].u = vb - vp;"
+             "d[3].u = -va; d[4].u = -vb; d[1].i = d[3].i + source; d[2].i + source = d[4].i;"
+             "d[1].i + d[2].i = i; 0.1*der(i) = vp - 2*i; end Bridge;"),
+        {.stop_time = 0.8, .tolerance = 1e-9});
+    ASSERT_TRUE(result.completed()) << phase << ": " << result.message;
+    EXPECT_TRUE(result.warnings.empty());
+    double i = driven(driven(0.0, phase, half), 0.0, half);
+    i = driven(i, 0.0, 8.0 + phase - 2.0 * half);
+    EXPECT_NEAR(result.final.at("i"), i, 1e-7) << phase;
+    EXPECT_EQ(result.events.size(), 2U);
+  }
+}
+
+// A switch that shorts a source where its voltage is zero: nothing is wrong at that instant, and no
+// current satisfies the equations afterwards.
+TEST(DiodesText, ContradictionsThatBeginLaterEndTheRun) {
+  const SimulateResult result = simulate(
+      load("model Short Real i, U, x(start = 0, fixed = true); Boolean closed = time >= 1; equation"
+           " U = sin(3.14159265358979323846*time); U = if closed then 0 else 5*i; der(x) = i;"
+           "end Short;"),
+      {.stop_time = 2.0});
+  EXPECT_EQ(result.reason, StopReason::kSingular);
+  EXPECT_NE(result.message.find("contradicts other equations"), std::string::npos)
+      << result.message;
+  EXPECT_NEAR(result.time, 1.0, 1e-2);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -56,6 +56,34 @@ ConsistentOutcome ConsistentSolver::solve_unique(DaeData& data, double t, double
   return attempt({Direction::kUnique}, data, t, x, dx);
 }
 
+bool ConsistentSolver::determines_all(DaeData& data, double t, const double* x, const double* dx) {
+  dae_.residual(data, t, x, dx, residual_.data());
+  dae_.jacobian(data, t, x, dx, jacobian_.data());
+  return newton_update();
+}
+
+std::optional<std::size_t> ConsistentSolver::unmet_equation(DaeData& data, double t,
+                                                            const double* x, const double* dx,
+                                                            double fraction) {
+  std::copy_n(x, x_.size(), x_.begin());
+  std::copy_n(dx, dx_.size(), dx_.begin());
+  dae_.residual(data, t, x, dx, residual_.data());
+  dae_.jacobian(data, t, x, dx, jacobian_.data());
+  measure_rows();
+  const Pattern& pattern = dae_.pattern();
+  for (int k = 0; k < pattern.nonzeros(); ++k)
+    if (jacobian_[static_cast<std::size_t>(pattern.nonzeros() + k)] != 0.0)
+      residual_[static_cast<std::size_t>(pattern.row[k])] = 0.0;
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < residual_.size(); ++i) {
+    const double off = std::abs(residual_[i]) / (row_terms_[i] + 1.0 / row_scale_[i]);
+    if (off <= fraction) continue;
+    fraction = off;
+    found = i;
+  }
+  return found;
+}
+
 ConsistentOutcome ConsistentSolver::refine(DaeData& data, double t, double* x, double* dx) {
   if (!factored_) return solve(data, t, x, dx);
   std::copy_n(x, x_.size(), x_.begin());
@@ -286,8 +314,10 @@ bool ConsistentSolver::least_change_update(Direction direction) {
   const Eigen::MatrixXd z = all_directions.rightCols(pattern.rows - reach.rank());
   Eigen::VectorXd given_step = Eigen::VectorXd::Zero(n);
   if (z.cols() > 0) {
-    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> constraints(z.transpose() *
-                                                                              given);
+    // Rows and columns are scaled: what is left of terms that cancel is no effect.
+    Eigen::MatrixXd effect = z.transpose() * given;
+    effect = (effect.cwiseAbs().array() > kRankTolerance).select(effect, 0.0);
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> constraints(effect);
     given_step = constraints.solve(z.transpose() * r);
     // Constraints that no change of the given values can satisfy either: contradictory equations.
     const Eigen::VectorXd left = z * (z.transpose() * (r - given * given_step));

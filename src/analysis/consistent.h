@@ -40,6 +40,15 @@ class ConsistentSolver {
   // The same without a second attempt where the equations do not determine the rest uniquely.
   ConsistentOutcome solve_unique(DaeData& data, double t, double* x, double* dx);
 
+  // Whether all that is not given follows uniquely from the linearised equations at this point.
+  // Pre: as many equations as unknowns.
+  bool determines_all(DaeData& data, double t, const double* x, const double* dx);
+
+  // The equation without derivatives that is met least, if it is off by more than this fraction of
+  // its terms. Derivatives are as accurate as the step they come from.
+  std::optional<std::size_t> unmet_equation(DaeData& data, double t, const double* x,
+                                            const double* dx, double fraction);
+
   // The same for a guess near points solved before, such as an interpolated one: tries with the
   // factors at hand first.
   ConsistentOutcome refine(DaeData& data, double t, double* x, double* dx);

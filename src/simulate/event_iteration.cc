@@ -99,7 +99,7 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
   SystemState trial = base;
   trial.slots = slots_;
   push_.clear();
-  bool ok = run != nullptr;
+  bool ok = run != nullptr && !is_refused();
   if (ok) {
     ConsistentStatus status = find_point(t, base, *run, mode, trial);
     if (status == ConsistentStatus::kNotFinite) {
@@ -300,6 +300,11 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
 }
 
 Settled EventIteration::start(double t, SystemState& state) {
+  may_be_at_zero_.assign(model_.relations.size(), true);
+  return find_lasting(t, state, [&] { return start_once(t, state); });
+}
+
+Settled EventIteration::start_once(double t, SystemState& state) {
   is_initial_ = true;
   begin(t, state);
   std::vector<Expr> starts, parameters;
@@ -388,6 +393,16 @@ void EventIteration::put_initial_discrete(double t, const SystemState& at) {
 Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
                             const std::vector<std::size_t>& fired,
                             const std::vector<bool>& from_band) {
+  may_be_at_zero_.assign(model_.relations.size(), false);
+  for (const std::size_t g : fired)
+    if (const std::size_t r = modes_.mode(mode).sources[g]; r < may_be_at_zero_.size())
+      may_be_at_zero_[r] = true;
+  return find_lasting(t, state, [&] { return settle(t, state, mode, fired, from_band); });
+}
+
+Settled EventIteration::settle(double t, SystemState& state, std::size_t mode,
+                               const std::vector<std::size_t>& fired,
+                               const std::vector<bool>& from_band) {
   flip(t, state, mode, fired, from_band);
   Settled settled;
   settled.mode = mode;

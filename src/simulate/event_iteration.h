@@ -157,6 +157,14 @@ class EventIteration {
   void flip(double t, const SystemState& left, std::size_t mode,
             const std::vector<std::size_t>& fired, const std::vector<bool>& from_band);
   bool undone(const SystemState& left, const SystemState& settled) const;
+  // Configurations that hold at this instant only (event_search.cc).
+  Settled find_lasting(double t, SystemState& state, const std::function<Settled()>& attempt);
+  Settled start_once(double t, SystemState& state);
+  Settled settle(double t, SystemState& state, std::size_t mode,
+                 const std::vector<std::size_t>& fired, const std::vector<bool>& from_band);
+  std::vector<double> configuration() const;
+  bool is_refused() const;
+  bool has_a_future(double t, const SystemState& settled, std::size_t mode, bool is_second_choice);
   bool stays_beyond(double t, const SystemState& left, const SystemState& settled,
                     std::size_t mode);
   void put_initial_discrete(double t, const SystemState& at);
@@ -191,8 +199,10 @@ class EventIteration {
   std::vector<double> violation_;
   bool is_initial_ = false;
   bool keeps_at_zero_ = false;
-  bool may_cut_ = true;       // projections; not where that leads in a circle
-  bool cuts_repeat_ = false;  // it has
+  std::vector<bool> may_be_at_zero_;          // by relation: fired; at the start all
+  std::vector<std::vector<double>> refused_;  // configurations
+  bool may_cut_ = true;                       // projections; not where that leads in a circle
+  bool cuts_repeat_ = false;                  // it has
   int present_mode_followed_ = 0;
   bool entered_ = false;       // a mode, or values set by reinit, in the round before
   bool entered_mode_ = false;  // a mode

@@ -4,11 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "simulate/event_iteration.h"
 
 namespace saltus {
+namespace {
+
+constexpr double kBand = GuardWatch::kBand;
+constexpr int kMostRefused = 8;  // at one event
+
+}  // namespace
 
 // One relation at a time: first the one of least index, which cannot run in a circle where the
 // continuous part is monotone (Murty's principal pivoting); where it does all the same, the most
@@ -68,6 +75,77 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
       "consistent configuration was found",
       t, names_of_changes(history));
   return false;
+}
+
+// Where a source passes through zero, both diodes of a pair may conduct for that instant, and for
+// no longer. Such a configuration is refused, as if it had no solution, and the search goes on. If
+// nothing better is found the first one stays: integrating it says what is wrong.
+Settled EventIteration::find_lasting(double t, SystemState& state,
+                                     const std::function<Settled()>& attempt) {
+  refused_.clear();
+  const SystemState given = state;
+  Settled first = attempt();
+  if (!first.ok || first.termination != nullptr || has_a_future(t, state, first.mode, false))
+    return first;
+  const SystemState found = state;
+  const std::vector<std::size_t> taken = taken_;
+  for (int k = 0; k < kMostRefused; ++k) {
+    refused_.push_back(configuration());
+    state = given;
+    Settled next = attempt();
+    if (!next.ok) break;
+    if (has_a_future(t, state, next.mode, true)) return next;
+  }
+  state = found;
+  slots_ = state.slots;
+  taken_ = taken;
+  return first;
+}
+
+// The values of all relations.
+std::vector<double> EventIteration::configuration() const {
+  std::vector<double> values;
+  for (const Relation& r : model_.relations) values.push_back(present(r.slot));
+  return values;
+}
+
+bool EventIteration::is_refused() const {
+  return !refused_.empty() && std::ranges::find(refused_, configuration()) != refused_.end();
+}
+
+// Whether the equations have a solution a little later, too. Looked at where what fired is still at
+// zero. A second choice, and one that leaves a split of currents or forces open, must be more than
+// possible: its relations at zero have to turn to the values they have.
+bool EventIteration::has_a_future(double t, const SystemState& settled, std::size_t mode,
+                                  bool is_second_choice) {
+  if (!solved_) return true;  // entering the mode says what is wrong
+  evaluate(relation_values_, t, settled);
+  const std::vector<double> here = relation_values_.values;
+  std::vector<std::size_t> zero;
+  bool any = is_second_choice;
+  for (const std::size_t r : modes_.mode(mode).sources) {
+    if (r >= here.size() || std::abs(here[r]) > kBand * sizes_[r]) continue;
+    zero.push_back(r);
+    any = any || may_be_at_zero_[r];
+  }
+  if (!any) return true;
+  if (!evaluate_ahead(t, settled, mode, 1)) return false;
+  const double ahead = kAhead * std::max(1.0, std::abs(t));
+  if (!is_second_choice && visit_(mode)->determines_all(t + ahead)) return true;
+  for (int steps = 1; steps <= 2; ++steps) {
+    if (steps == 2 && !evaluate_ahead(t, settled, mode, steps)) return false;
+    bool turns_back = false;
+    std::erase_if(zero, [&](std::size_t r) {
+      const double moved = relation_values_.values[r] - here[r];
+      const double least = steps == 1 ? kBand * ahead + 1e-14 : 1e-14;
+      if (std::abs(moved) <= least * sizes_[r]) return false;
+      const bool value = settled.value_of(model_.relations[r].slot) != 0.0;
+      turns_back = turns_back || (moved > 0.0) != value;
+      return true;
+    });
+    if (turns_back) return false;
+  }
+  return true;
 }
 
 std::string EventIteration::names_of_changes(

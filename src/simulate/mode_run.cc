@@ -554,6 +554,23 @@ bool ModeRun::share_forces() {
   return true;
 }
 
+bool ModeRun::determines_all(double t) {
+  if (start_ != nullptr) return start_->determines_all(t);
+  const Pattern& pattern = active_->dae.pattern();
+  return pattern.rows != pattern.columns ||
+         active_->consistent.determines_all(data_, t, x_.data(), dx_.data());
+}
+
+std::optional<std::size_t> ModeRun::contradicted_equation() {
+  if (!active_->dae.definition().redundant || analysed_->formulated != nullptr ||
+      uses_array_method())
+    return std::nullopt;
+  constexpr double kTolerances = 100.0;
+  const Integrator& at = integrator();
+  return active_->consistent.unmet_equation(data_, at.time(), at.x().data(), at.dx().data(),
+                                            kTolerances * integrator_options_.tolerance);
+}
+
 bool ModeRun::update_projector(double t, const double* x) {
   return projector_->update(t, x, data_.parameters, data_.held, analysed_->projected->first_z1);
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "analysis/analysed_mode.h"
@@ -76,6 +77,11 @@ class ModeRun {
   // Flat models, whose conditions may close several brakes on one shaft: unknowns among which the
   // constraints in force since the last restart share their forces in no unique way.
   const std::vector<std::size_t>& shared() const { return shared_; }
+  // At the point made consistent last: whether the equations leave nothing open.
+  bool determines_all(double t);
+  // Where equations are redundant, steps are least-squares solutions: the equation that the step
+  // just taken does not meet because others contradict it.
+  std::optional<std::size_t> contradicted_equation();
   // After kRanksChanged: which equation and unknowns are concerned.
   std::string describe_rank_change() const;
   // The work of another form of the mode that this one continues.

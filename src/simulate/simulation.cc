@@ -277,6 +277,12 @@ StepOutcome Simulation::step() {
   if (!shared && !run_->shared().empty()) warn_of_shared_forces();
   if (outcome.status == StepStatus::kRanksChanged && continue_by_numbers())
     return run_->step(limit);
+  if (!outcome.ok()) return outcome;
+  if (const std::optional<std::size_t> unmet = run_->contradicted_equation()) {
+    rank_change_ =
+        fmt::format("just after, {} contradicts other equations", run_->equation_name(*unmet));
+    return {StepStatus::kRanksChanged, *unmet};
+  }
   return outcome;
 }
 
@@ -284,10 +290,13 @@ void Simulation::warn_of_shared_forces() {
   std::vector<std::string> names;
   for (const std::size_t j : run_->shared())
     names.push_back(fmt::format("'{}'", run_->unknown_name(j)));
-  result_.warnings.push_back(fmt::format(
-      "the split between {} is not unique from t = {:.10g} on; the least change of them "
-      "is taken",
-      fmt::join(names, ", "), time_));
+  const std::string split =
+      fmt::format("the split between {} is not unique", fmt::join(names, ", "));
+  const bool is_known = std::ranges::any_of(
+      result_.warnings, [&](const std::string& warning) { return warning.starts_with(split); });
+  if (!is_known)
+    result_.warnings.push_back(
+        fmt::format("{} from t = {:.10g} on; the least change of them is taken", split, time_));
 }
 
 // The same formulation of the mode, made for the present point.
