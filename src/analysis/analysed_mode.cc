@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/condense.h"
+#include "analysis/dependence.h"
 #include "analysis/structural_values.h"
 #include "expr/differentiate.h"
 
@@ -33,6 +34,12 @@ std::string equation_list(const Mode& mode, const std::vector<std::size_t>& whic
   std::vector<std::string> names;
   for (const std::size_t i : which) names.push_back(equation_name(mode, i));
   return fmt::format("{}", fmt::join(names, "; "));
+}
+
+std::vector<double> parameter_values(const HybridSystem& system) {
+  std::vector<double> values;
+  for (const Parameter& p : system.parameters()) values.push_back(p.value);
+  return values;
 }
 
 // The structural defect of a mode in words.
@@ -192,9 +199,49 @@ void check_structure(const HybridSystem& system, const Mode& mode) {
   const std::vector<VariableId> unknowns = unknowns_of(system, mode);
   const Offsets offsets = find_offsets(signature_of(residuals, unknowns));
   const bool too_few = mode.equations.size() < unknowns.size();
-  if (!offsets.solvable && (too_few || unknowns.size() > kLargestByNumbers))
-    refuse(system, mode, unknowns, offsets);
+  if (offsets.solvable || (!too_few && unknowns.size() <= kLargestByNumbers)) return;
+  if (resolve_dependence(write_out(system, mode, unknowns), unknowns, parameter_values(system)))
+    return;
+  refuse(system, mode, unknowns, offsets);
 }
+
+namespace {
+
+// Numbers have the last word in modes too large for the ranks of derivative arrays, too. Puts
+// equations whose structure is right in the place of the mode's; says how many were redundant and
+// how many unknowns are chosen as small as possible instead.
+CharacteristicValues resolve_large(const HybridSystem& system, const Mode& mode,
+                                   AnalysedMode& analysed) {
+  CharacteristicValues open;
+  if (analysed.unknowns.size() <= kLargestByNumbers) return open;
+  auto resolved = resolve_dependence(analysed.written, analysed.unknowns, parameter_values(system));
+  if (!resolved) return open;
+  const std::string where = fmt::format("{} in mode '{}'", system.name(), mode.name);
+  if (!resolved->contradictory.empty())
+    throw Error(fmt::format("{}: these equations contradict each other: {}", where,
+                            equation_list(mode, resolved->contradictory)),
+                mode.equations[resolved->contradictory.front()].where);
+  std::vector<std::string> redundant;
+  for (const auto& equations : resolved->redundant)
+    redundant.push_back(
+        equations.size() == 1
+            ? equation_list(mode, equations) + " says what others say"
+            : fmt::format("these equations say the same: {}", equation_list(mode, equations)));
+  const std::string unknowns = unknown_list(system, analysed.unknowns, resolved->free_unknowns);
+  if (!resolved->determined)
+    throw Error(fmt::format("{}: nothing determines {}; give an equation or a control law; {}",
+                            where, unknowns, fmt::join(redundant, "; ")),
+                mode.equations[resolved->redundant.front().front()].where);
+  if (!redundant.empty())
+    analysed.warnings.push_back(
+        fmt::format("{}: {}; the split between {} is not unique; the smallest values are taken",
+                    where, fmt::join(redundant, "; "), unknowns));
+  open.v = open.u = static_cast<int>(redundant.size());
+  analysed.written = std::move(resolved->definition);
+  return open;
+}
+
+}  // namespace
 
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id) {
   const Mode& mode = system.modes()[id.index()];
@@ -205,11 +252,15 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
   analysed->unknowns = unknowns_of(system, mode);
   analysed->written = write_out(system, mode, analysed->unknowns);
   const DaeDefinition& written = analysed->written;
+  const CharacteristicValues open = resolve_large(system, mode, *analysed);
   const Signature signature = signature_of(written.residuals, analysed->unknowns);
   const Offsets offsets = find_offsets(signature);
   if (!offsets.solvable) return nullptr;
 
   analysed->values = structural_values(offsets);
+  analysed->values.a -= open.v;  // equations for the smallest split are none of the mode
+  analysed->values.v = open.v;
+  analysed->values.u = open.u;
   for (const int d : offsets.d) analysed->differential.push_back(d > 0);
   analysed->mechanics = find_mechanical_structure(written, analysed->unknowns, offsets);
   if (analysed->values.mu > 0) {

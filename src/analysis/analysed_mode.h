@@ -30,8 +30,9 @@ struct AnalysedMode {
   std::unique_ptr<const ReducedForm> reduced;        // by structure; null: not needed
   std::unique_ptr<const ProjectedForm> projected;    // by numbers; null: not needed
   std::unique_ptr<const FormulatedMode> formulated;  // as asked for; null: not needed
-  DaeDefinition written;                             // the mode as written
-  MechanicalStructure mechanics;                     // for modes settled by structure
+  // The mode as written; combinations in the place of equations that structure misreads.
+  DaeDefinition written;
+  MechanicalStructure mechanics;  // for modes settled by structure
   std::vector<std::string> warnings;
   // Unknowns among which redundant constraints share their forces in no unique way.
   std::vector<std::size_t> split_unknowns;
@@ -66,8 +67,9 @@ DaeDefinition write_out(const HybridSystem& system, const Mode& mode,
 void check_orders(const HybridSystem& system, const Mode& mode);
 
 // Throws Error if a mode cannot be solved whatever the numbers: fewer equations than unknowns,
-// second derivatives, or a structural defect in a mode too large to be analysed by numbers. Names
-// the culprits. Cheap; meant to be called for all modes before a run starts.
+// second derivatives, or a structural defect in a mode too large for the ranks of derivative arrays
+// that no redundant equation explains. Names the culprits. Cheap; meant to be called for all modes
+// before a run starts.
 void check_structure(const HybridSystem& system, const Mode& mode);
 
 // Analyses a mode by its structure and compiles it. Null if structure does not settle it.
@@ -95,7 +97,7 @@ FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, doubl
 // form. Throws Error naming contradictory equations, or unknowns that nothing determines.
 std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& system, ModeId id,
                                                        double t, const SystemState& near);
-// Above this number of unknowns only structure is asked.
+// Above this number of unknowns structure is asked, corrected by resolve_dependence().
 constexpr std::size_t kLargestByNumbers = 60;
 // Above this number of unknowns a mode has no overdetermined form.
 constexpr std::size_t kLargestLeastSquares = 120;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/analysed_mode.h"
+#include "analysis/dependence.h"
 #include "analysis/structural_values.h"
 #include "analysis/structure.h"
 #include "expr/differentiate.h"
@@ -240,6 +241,47 @@ std::string compare(const CharacteristicValues& structure, const CharacteristicV
       numbers.u);
 }
 
+// Modes too large for the ranks of derivative arrays: structure, and what cancels in it.
+void correct_large(const Subject& s, ModeAnalysis& report) {
+  std::vector<double> parameters;
+  for (const Parameter& p : s.system.parameters()) parameters.push_back(p.value);
+  auto resolved = resolve_dependence(s.written, s.unknowns, parameters);
+  if (!resolved) {
+    report.note = fmt::format("by structure only (more than {} unknowns)", kLargestByNumbers);
+    if (!s.offsets.solvable) report.note += "; mu, d and a are not certain";
+    return;
+  }
+  const CharacteristicValues before = report.values;
+  Subject t{s.system, s.mode, s.unknowns, std::move(resolved->definition), {}, {}};
+  t.signature = signature_of(t.written.residuals, t.unknowns);
+  t.offsets = find_offsets(t.signature);
+  report.hidden.clear();
+  report.differentiated.clear();
+  report.redundant.clear();
+  report.free.clear();
+  report.values = {};
+  fill_from_structure(t, report);
+  if (resolved->determined) {
+    const auto redundant = static_cast<int>(resolved->redundant.size());
+    report.values.a -= redundant;
+    report.values.v = report.values.u = redundant;
+  }
+  report.redundant.clear();
+  for (const auto& equations : resolved->redundant)
+    for (const std::size_t i : equations) report.redundant.push_back(name_equation(s.mode, i));
+  for (const std::size_t i : resolved->contradictory)
+    report.contradictory.push_back(name_equation(s.mode, i));
+  report.free.clear();
+  for (const std::size_t j : resolved->free_unknowns)
+    report.free.push_back(s.written.unknown_names[j]);
+  if (s.offsets.solvable)
+    report.note = fmt::format(
+        "structure alone says mu = {}, d = {}, a = {}; in combinations of equations the highest "
+        "derivatives cancel, which leaves mu = {}, d = {}, a = {}, v = {}, u = {}",
+        before.mu, before.d, before.a, report.values.mu, report.values.d, report.values.a,
+        report.values.v, report.values.u);
+}
+
 }  // namespace
 
 ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
@@ -254,8 +296,7 @@ ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
   for (const Guard& guard : mode.guards) report.guards.push_back(describe(guard));
   fill_from_structure(s, report);
   if (report.unknowns > kLargestByNumbers) {
-    report.note = fmt::format("by structure only (more than {} unknowns)", kLargestByNumbers);
-    if (!s.offsets.solvable) report.note += "; mu, d and a are not certain";
+    correct_large(s, report);
     return report;
   }
 

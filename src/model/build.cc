@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -72,6 +73,19 @@ void inherit(VariableOptions& kept, const std::string& kept_name, const Variable
   if (kept.nominal == 1.0) kept.nominal = other.nominal;
   if (kept.unit.empty()) kept.unit = other.unit;
   if (fixed_by.empty()) fixed_by = kept_name;
+}
+
+// The largest number of equations that an item stands for.
+std::size_t equation_count(const EquationItem& item) {
+  const auto* conditional = std::get_if<IfEquation>(&item.value);
+  if (conditional == nullptr) return 1;
+  std::size_t most = 0;
+  for (const auto& branch : conditional->branches) {
+    std::size_t count = 0;
+    for (const EquationItem& inner : branch) count += equation_count(inner);
+    most = std::max(most, count);
+  }
+  return most;
 }
 
 class Builder {
@@ -180,14 +194,25 @@ class Builder {
     std::vector<EquationItem> kept;
     for (std::size_t i = 0; i < from.equations.size(); ++i)
       if (!aliases_.removed[i]) kept.push_back(from.equations[i]);
-    for (EquationItem& item : moved(kept)) {
+    std::vector<EquationItem> items = moved(kept);
+    const auto is_empty = [](const EquationItem& item) {
       const auto* equation = std::get_if<Equation>(&item.value);
-      const Expr residual = equation != nullptr ? equation->residual() : Expr(1.0);
-      if (residual.is_number() && residual.number() == 0.0) {
+      if (equation == nullptr) return false;
+      const Expr residual = equation->residual();
+      return residual.is_number() && residual.number() == 0.0;
+    };
+    // An equation too many is left out. Where it is not, its place is missing elsewhere (two locks
+    // side by side share their torque in no unique way), and the analysis has to know which it was.
+    std::size_t missing = to.system.variables().size();
+    for (const EquationItem& item : items)
+      if (!is_empty(item)) missing -= std::min(missing, equation_count(item));
+    for (EquationItem& item : items) {
+      if (is_empty(item) && missing == 0) {
         to.warnings.push_back(fmt::format("the equation {} says what others say already",
-                                          to_string(equation->equality)));
+                                          to_string(std::get<Equation>(item.value).equality)));
         continue;
       }
+      if (is_empty(item)) --missing;
       to.equations.push_back(std::move(item));
     }
     to.initial_equations = moved(from.initial_equations);

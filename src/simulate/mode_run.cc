@@ -702,6 +702,8 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
   if (analysed == nullptr) return nullptr;
   auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
   if (run->mode().name.starts_with('$')) return run;  // only looked at, not integrated
+  const std::vector<std::string>& known = run->analysed().warnings;
+  warnings.insert(warnings.end(), known.begin(), known.end());
   std::string objection;
   if (options.method == Method::kHalfExplicit) {
     std::unique_ptr<const AnalysedMode> form = separate_levels(system, run->analysed(), objection);

@@ -255,7 +255,9 @@ void Simulation::describe_flat_modes() {
         static_cast<int>(mode.unknowns) - static_cast<int>(run->analysed().unknowns.size());
     report.conditions = mode.conditions;
     report.unknowns = mode.unknowns;
-    if (run->integrated_by_structure() && mode.values.d + mode.values.a > 0) {
+    // Aliases change the other values, but not d: where it differs, structure was misled.
+    if (run->integrated_by_structure() && mode.values.d + mode.values.a > 0 &&
+        mode.values.d == run->analysed().values.d) {
       report.mu = mode.values.mu;
       report.d = mode.values.d;
       report.a = mode.values.a;

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "model/dae.h"
+
+namespace saltus {
+
+// Equations whose highest derivatives cancel in a combination, which structure does not see:
+// y + z = x1 beside 2*y + 2*z = x2 hides 2*x1 = x2. For modes too large for dense ranks: the matrix
+// of highest derivatives (Pryce) is sparse, and where it is singular at every point, one equation
+// of the dependent ones is replaced by the combination (Tan, Nedialkov & Pryce: conversion by
+// linear combinations) until structure is right.
+struct ResolvedDependence {
+  // Equivalent to the mode, as many equations; `structure alone` is right for it if `determined`.
+  DaeDefinition definition;
+  // Equations of the mode that say the same: each list one redundant equation.
+  std::vector<std::vector<std::size_t>> redundant;
+  std::vector<std::size_t> contradictory;  // equations of the mode
+  // What redundant equations leave open. If only the split of forces among multipliers is, an
+  // equation for the smallest ones stands in the place of each redundant one.
+  std::vector<std::size_t> free_unknowns;
+  bool determined = true;
+};
+
+// Nothing if structure is right already, or if the dependence changes from point to point.
+std::optional<ResolvedDependence> resolve_dependence(const DaeDefinition& mode,
+                                                     const std::vector<VariableId>& unknowns,
+                                                     const std::vector<double>& parameters);
+
+}  // namespace saltus
