@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <utility>
 
 namespace saltus {
 namespace {
@@ -30,6 +31,84 @@ std::complex<double> reciprocal(const std::complex<double>& a) {
 double magnitude(double a) { return std::abs(a); }
 double magnitude(const std::complex<double>& a) { return std::abs(a.real()) + std::abs(a.imag()); }
 
+// What is left of the matrix while pivots are chosen.
+template <class Scalar>
+struct ActiveMatrix {
+  struct Entry {
+    int column;
+    Scalar value;
+  };
+
+  std::vector<std::vector<Entry>> rows;
+  std::vector<std::vector<int>> columns;  // rows of the entries of each column
+  std::vector<double> row_scale;          // 1 / largest entry, as given
+  std::vector<double> column_size;        // largest entry, as given, rows equilibrated
+  std::vector<double> column_largest;     // the same of what is left
+  std::vector<int> place;                 // by column: entry of the row at work, else -1
+
+  explicit ActiveMatrix(const Pattern& pattern)
+      : rows(pattern.rows),
+        columns(pattern.rows),
+        row_scale(pattern.rows, 0.0),
+        column_size(pattern.rows, 0.0),
+        place(pattern.rows, -1) {}
+
+  // False if a value is not finite.
+  bool fill(const Pattern& pattern, const Scalar* values) {
+    for (int j = 0; j < pattern.columns; ++j) {
+      for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+        const int i = pattern.row[k];
+        if (!std::isfinite(magnitude(values[k]))) return false;
+        rows[i].push_back({j, values[k]});
+        columns[j].push_back(i);
+        row_scale[i] = std::max(row_scale[i], magnitude(values[k]));
+      }
+    }
+    for (double& s : row_scale) s = s > 0.0 ? 1.0 / s : 1.0;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (const Entry& entry : rows[i])
+        column_size[entry.column] =
+            std::max(column_size[entry.column], magnitude(entry.value) * row_scale[i]);
+    column_largest = column_size;
+    return true;
+  }
+
+  // Takes the entry of this column out of the row.
+  Scalar remove(int row, int column) {
+    std::vector<Entry>& entries = rows[row];
+    const auto found = std::find_if(entries.begin(), entries.end(),
+                                    [column](const Entry& e) { return e.column == column; });
+    const Scalar value = found->value;
+    *found = entries.back();
+    entries.pop_back();
+    return value;
+  }
+
+  void subtract(int row, const Scalar& factor, const std::vector<Entry>& pivot_row) {
+    std::vector<Entry>& entries = rows[row];
+    for (std::size_t k = 0; k < entries.size(); ++k) place[entries[k].column] = static_cast<int>(k);
+    for (const Entry& entry : pivot_row) {
+      int& at = place[entry.column];
+      if (at < 0) {
+        at = static_cast<int>(entries.size());
+        entries.push_back({entry.column, Scalar(0.0)});
+        columns[entry.column].push_back(row);
+      }
+      entries[at].value -= multiply(factor, entry.value);
+    }
+    for (const Entry& entry : entries) place[entry.column] = -1;
+  }
+
+  void measure(int column) {
+    column_largest[column] = 0.0;
+    for (const int i : columns[column])
+      for (const Entry& entry : rows[i])
+        if (entry.column == column)
+          column_largest[column] =
+              std::max(column_largest[column], magnitude(entry.value) * row_scale[i]);
+  }
+};
+
 }  // namespace
 
 template <class Scalar>
@@ -45,70 +124,51 @@ bool RecordedLu<Scalar>::factor(const Scalar* values) {
   return recorded_;
 }
 
-// Right-looking elimination on a dense copy: chooses the pivots, finds the fill, then lists what a
-// replay has to do.
+// Right-looking elimination: chooses the pivots, finds the fill, then lists what a replay has to
+// do.
 template <class Scalar>
 bool RecordedLu<Scalar>::record(const Scalar* values) {
+  using Entry = typename ActiveMatrix<Scalar>::Entry;
   const int n = n_;
   dependent_column_ = -1;
   ++recordings_;
-  std::vector<Scalar> a(static_cast<std::size_t>(n) * n, Scalar(0.0));
-  std::vector<char> present(static_cast<std::size_t>(n) * n, 0);
-  std::vector<std::vector<int>> row_columns(n);  // active entries of each row
-  std::vector<double> row_scale(n, 0.0);
-  const auto at = [n](int i, int j) { return static_cast<std::size_t>(i) * n + j; };
-  for (int j = 0; j < n; ++j) {
-    for (int k = pattern_.start[j]; k < pattern_.start[j + 1]; ++k) {
-      const int i = pattern_.row[k];
-      if (!std::isfinite(magnitude(values[k]))) return false;
-      a[at(i, j)] = values[k];
-      present[at(i, j)] = 1;
-      row_columns[i].push_back(j);
-      row_scale[i] = std::max(row_scale[i], magnitude(values[k]));
-    }
-  }
-  for (double& s : row_scale) s = s > 0.0 ? 1.0 / s : 1.0;
-  std::vector<double> column_size(n, 0.0);
-  for (int i = 0; i < n; ++i)
-    for (const int j : row_columns[i])
-      column_size[j] = std::max(column_size[j], magnitude(a[at(i, j)]) * row_scale[i]);
-
-  std::vector<int> rows(n), columns(n);  // active ones
-  for (int i = 0; i < n; ++i) rows[i] = columns[i] = i;
-  std::vector<std::vector<int>> column_rows(n);  // active entries of each column
-  for (int i = 0; i < n; ++i)
-    for (const int j : row_columns[i]) column_rows[j].push_back(i);
-  std::vector<double> column_largest(column_size);
+  ActiveMatrix<Scalar> a(pattern_);
+  if (!a.fill(pattern_, values)) return false;
+  std::vector<int> rows(n);  // active ones
+  for (int i = 0; i < n; ++i) rows[i] = i;
   row_of_.assign(n, 0);
   column_of_.assign(n, 0);
-  std::vector<int> row_position(n), column_position(n);
+  std::vector<int> row_position(n), column_position(n, -1);
+  std::vector<std::vector<int>> lower(n);  // by row: steps whose pivot row was subtracted
   // A column with one entry left is a pivot without multipliers: no search.
   std::vector<int> single_columns;
   for (int j = 0; j < n; ++j)
-    if (column_rows[j].size() == 1) single_columns.push_back(j);
+    if (a.columns[j].size() == 1) single_columns.push_back(j);
   for (int step = 0; step < n; ++step) {
     int pivot_row = -1;
     int pivot_column = -1;
     while (!single_columns.empty() && pivot_row < 0) {
       pivot_column = single_columns.back();
       single_columns.pop_back();
-      if (column_rows[pivot_column].size() == 1 &&
-          column_largest[pivot_column] > kSingularPivot * column_size[pivot_column])
-        pivot_row = column_rows[pivot_column].front();
+      if (a.columns[pivot_column].size() == 1 &&
+          a.column_largest[pivot_column] > kSingularPivot * a.column_size[pivot_column])
+        pivot_row = a.columns[pivot_column].front();
     }
     long best_cost = std::numeric_limits<long>::max();
     double best_size = 0.0;
     if (pivot_row < 0) {
       for (const int i : rows) {
-        const long others = static_cast<long>(row_columns[i].size()) - 1;
+        const long others = static_cast<long>(a.rows[i].size()) - 1;
         if (others > best_cost) continue;  // columns have at least one other entry here
-        for (const int j : row_columns[i]) {
-          const long cost = others * (static_cast<long>(column_rows[j].size()) - 1);
-          if (cost > best_cost) continue;  // first, for it is what most entries fail at
-          const double size = magnitude(a[at(i, j)]) * row_scale[i];
-          if (size < kPivotThreshold * column_largest[j] || size <= kSingularPivot * column_size[j])
+        for (const Entry& entry : a.rows[i]) {
+          const int j = entry.column;
+          const long cost = others * (static_cast<long>(a.columns[j].size()) - 1);
+          if (cost > best_cost) continue;
+          const double size = magnitude(entry.value) * a.row_scale[i];
+          if (size < kPivotThreshold * a.column_largest[j] ||
+              size <= kSingularPivot * a.column_size[j])
             continue;
-          const double relative = size / column_largest[j];
+          const double relative = size / a.column_largest[j];
           if (cost == best_cost && relative <= best_size) continue;
           best_cost = cost;
           best_size = relative;
@@ -118,85 +178,80 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
       }
     }
     if (pivot_row < 0) {
-      dependent_column_ = columns.front();
-      for (const int j : columns)
-        if (column_largest[j] < column_largest[dependent_column_]) dependent_column_ = j;
+      for (int j = 0; j < n; ++j)
+        if (column_position[j] < 0 &&
+            (dependent_column_ < 0 || a.column_largest[j] < a.column_largest[dependent_column_]))
+          dependent_column_ = j;
       return false;
     }
     row_of_[step] = pivot_row;
     column_of_[step] = pivot_column;
     row_position[pivot_row] = column_position[pivot_column] = step;
     std::erase(rows, pivot_row);
-    std::erase(columns, pivot_column);
-    std::erase(row_columns[pivot_row], pivot_column);
-    std::erase(column_rows[pivot_column], pivot_row);
-    for (const int j : row_columns[pivot_row]) std::erase(column_rows[j], pivot_row);
-    const Scalar inverse = reciprocal(a[at(pivot_row, pivot_column)]);
-    for (const int i : column_rows[pivot_column]) {
-      std::erase(row_columns[i], pivot_column);
-      const Scalar factor = multiply(a[at(i, pivot_column)], inverse);
-      for (const int j : row_columns[pivot_row]) {
-        a[at(i, j)] -= multiply(factor, a[at(pivot_row, j)]);
-        if (present[at(i, j)]) continue;
-        present[at(i, j)] = 1;
-        row_columns[i].push_back(j);
-        column_rows[j].push_back(i);
-      }
+    const Scalar inverse = reciprocal(a.remove(pivot_row, pivot_column));
+    std::erase(a.columns[pivot_column], pivot_row);
+    for (const Entry& entry : a.rows[pivot_row]) std::erase(a.columns[entry.column], pivot_row);
+    for (const int i : a.columns[pivot_column]) {
+      lower[i].push_back(step);
+      a.subtract(i, multiply(a.remove(i, pivot_column), inverse), a.rows[pivot_row]);
     }
-    for (const int j : row_columns[pivot_row]) {
-      if (column_rows[j].size() == 1) single_columns.push_back(j);
-      column_largest[j] = 0.0;
-      for (const int i : column_rows[j])
-        column_largest[j] = std::max(column_largest[j], magnitude(a[at(i, j)]) * row_scale[i]);
+    for (const Entry& entry : a.rows[pivot_row]) {
+      if (a.columns[entry.column].size() == 1) single_columns.push_back(entry.column);
+      a.measure(entry.column);
     }
   }
-
   row_scale_.resize(n);
   row_size_.resize(n);
   for (int i = 0; i < n; ++i) {
-    row_scale_[i] = row_scale[row_of_[i]];
+    row_scale_[i] = a.row_scale[row_of_[i]];
     row_size_[i] = 1.0 / row_scale_[i];
   }
+  std::vector<std::vector<int>> upper(n);
+  for (int i = 0; i < n; ++i) {
+    for (const Entry& entry : a.rows[i]) upper[i].push_back(column_position[entry.column]);
+    std::sort(upper[i].begin(), upper[i].end());
+  }
+  lay_out(row_position, column_position, lower, upper);
+  return true;
+}
 
-  // Lay out the factors row by row in pivot order.
-  std::vector<int> place(static_cast<std::size_t>(n) * n, -1);  // (row, column) in pivot order
+// The factors row by row in pivot order, from the places of their entries (by row of the matrix, in
+// pivot order), and where a replay finds them.
+template <class Scalar>
+void RecordedLu<Scalar>::lay_out(const std::vector<int>& row_position,
+                                 const std::vector<int>& column_position,
+                                 const std::vector<std::vector<int>>& lower,
+                                 const std::vector<std::vector<int>>& upper) {
   lower_begin_.clear();
   upper_begin_.clear();
   entry_column_.clear();
-  for (int i = 0; i < n; ++i) {
+  for (const int row : row_of_) {
     lower_begin_.push_back(static_cast<int>(entry_column_.size()));
-    for (int k = 0; k < n; ++k) {
-      if (k == i) {
-        upper_begin_.push_back(static_cast<int>(entry_column_.size()));
-        continue;
-      }
-      if (!present[at(row_of_[i], column_of_[k])]) continue;
-      place[at(i, k)] = static_cast<int>(entry_column_.size());
-      entry_column_.push_back(k);
-    }
+    entry_column_.insert(entry_column_.end(), lower[row].begin(), lower[row].end());
+    upper_begin_.push_back(static_cast<int>(entry_column_.size()));
+    entry_column_.insert(entry_column_.end(), upper[row].begin(), upper[row].end());
   }
   lower_begin_.push_back(static_cast<int>(entry_column_.size()));
   const int first_pivot = static_cast<int>(entry_column_.size());
-  factors_.assign(entry_column_.size() + static_cast<std::size_t>(n), Scalar(0.0));
-  scatter_.clear();
-  for (int j = 0; j < n; ++j) {
-    for (int k = pattern_.start[j]; k < pattern_.start[j + 1]; ++k) {
-      const int i = row_position[pattern_.row[k]];
-      scatter_.push_back(i == column_position[j] ? first_pivot + i
-                                                 : place[at(i, column_position[j])]);
-    }
-  }
+  factors_.assign(entry_column_.size() + static_cast<std::size_t>(n_), Scalar(0.0));
+
+  std::vector<std::vector<std::pair<int, int>>> given(n_);  // by row: nonzero, column
+  for (int j = 0; j < n_; ++j)
+    for (int k = pattern_.start[j]; k < pattern_.start[j + 1]; ++k)
+      given[row_position[pattern_.row[k]]].emplace_back(k, column_position[j]);
+  scatter_.resize(pattern_.row.size());
   targets_.clear();
-  for (int i = 0; i < n; ++i) {
+  std::vector<int> place(n_);  // of the entries of the row at work
+  for (int i = 0; i < n_; ++i) {
+    for (int e = lower_begin_[i]; e < lower_begin_[i + 1]; ++e) place[entry_column_[e]] = e;
+    place[i] = first_pivot + i;
+    for (const auto& [k, column] : given[i]) scatter_[k] = place[column];
     for (int l = lower_begin_[i]; l < upper_begin_[i]; ++l) {
       const int k = entry_column_[l];
-      for (int u = upper_begin_[k]; u < lower_begin_[k + 1]; ++u) {
-        const int j = entry_column_[u];
-        targets_.push_back(j == i ? first_pivot + i : place[at(i, j)]);
-      }
+      for (int u = upper_begin_[k]; u < lower_begin_[k + 1]; ++u)
+        targets_.push_back(place[entry_column_[u]]);
     }
   }
-  return true;
 }
 
 template <class Scalar>

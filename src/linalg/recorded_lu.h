@@ -13,7 +13,7 @@ namespace saltus {
 // through that list without searching, and without allocating. If a multiplier grows too large for
 // the old pivots, new ones are chosen from the numbers at hand.
 //
-// Recording costs O(n^3), so this is meant for n up to a few hundred.
+// Recording searches all rows for every pivot, so this is meant for n up to a few hundred.
 template <class Scalar>
 class RecordedLu {
  public:
@@ -30,6 +30,9 @@ class RecordedLu {
 
  private:
   bool record(const Scalar* values);
+  void lay_out(const std::vector<int>& row_position, const std::vector<int>& column_position,
+               const std::vector<std::vector<int>>& lower,
+               const std::vector<std::vector<int>>& upper);
   bool replay(const Scalar* values);
 
   Pattern pattern_;
