@@ -7,6 +7,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "base/processor_time.h"
 #include "expr/differentiate.h"
 #include "simulate/chattering.h"
 #include "simulate/event_iteration.h"
@@ -222,6 +223,7 @@ bool Chattering::may_slide(const Expr& surface) {
   const auto [place, is_new] = followers_.try_emplace(surface.node());
   std::optional<std::vector<std::size_t>>& followers = place->second;
   if (!is_new) return followers.has_value();
+  const Stopwatch watch(run_.analyse_seconds_);
   const FlatModel& model = run_.system_.flat()->reduced;
   std::unordered_set<const Node*> reached;
   std::unordered_set<const Node*> pres;
