@@ -9,6 +9,7 @@
 
 #include "analysis/shared_forces.h"
 #include "base/processor_time.h"
+#include "expr/break_times.h"
 #include "expr/differentiate.h"
 #include "integrate/derivative_array_method.h"
 #include "integrate/half_explicit.h"
@@ -52,6 +53,7 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   std::iota(all_unknowns_.begin(), all_unknowns_.end(), 0U);
   for (std::size_t i = 0; i < system.parameters().size(); ++i)
     data_.parameters[i] = system.parameters()[i].value;
+  breaks_ = break_times(analysed_->written.residuals, data_.parameters);
   held_ = analysed_->written.held;  // come first; the projected form adds slots of its own
 
   if (start_ != nullptr) {
@@ -522,6 +524,13 @@ void ModeRun::restart(double t) {
   entered_ = true;
   shared_.clear();
   integrator().restart(t, x_, dx_, step_);
+}
+
+double ModeRun::next_break(double t) const {
+  // What is nearer than this was the end of the last step.
+  const double beyond = t + 1e-12 * std::max(1.0, std::abs(t));
+  const auto next = std::upper_bound(breaks_.begin(), breaks_.end(), beyond);
+  return next == breaks_.end() ? std::numeric_limits<double>::infinity() : *next;
 }
 
 StepOutcome ModeRun::step(double limit) {

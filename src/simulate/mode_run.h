@@ -42,6 +42,8 @@ class ModeRun {
   const std::vector<std::size_t>& states() const { return states_; }
   const std::vector<double>& point() const { return x_; }
   const std::vector<double>& slope() const { return dx_; }
+  // Where the equations have their next kink by time alone: a step ends there.
+  double next_break(double t) const;
   // Processor time of making what integrates the choices of states; part of the analysis.
   double building_seconds() const { return building_seconds_; }
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
@@ -179,6 +181,7 @@ class ModeRun {
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
   double building_seconds_ = 0.0;
+  std::vector<double> breaks_;
   std::unique_ptr<const EliminatedForm> eliminated_;  // for all choices of states
   bool tried_eliminating_ = false;
   Setup* active_ = nullptr;

@@ -271,7 +271,8 @@ bool Simulation::structure_holds() {
 
 StepOutcome Simulation::step() {
   if (run_->form_is_stale(system_, time_, state_)) renew_form();
-  const double limit = std::min(stop_time_, run_->watch().next_time_event());
+  const double limit = std::min(
+      {stop_time_, run_->watch().next_time_event(), run_->next_break(run_->integrator().time())});
   const bool shared = !run_->shared().empty();
   const StepOutcome outcome = run_->step(limit);
   if (!shared && !run_->shared().empty()) warn_of_shared_forces();

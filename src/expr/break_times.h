@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "expr/expr.h"
+
+namespace saltus {
+
+// The times, increasing, at which the expressions have a kink by time alone: where two arguments of
+// min, max or a relation meet, an argument of abs or sign vanishes, or a knot of a table is passed,
+// provided they are piecewise linear functions of time. An integrator that steps over such a time
+// sees the kink in none of its derivatives and may not notice it. `parameters`: values by id.
+std::vector<double> break_times(std::span<const Expr> values, std::span<const double> parameters);
+
+}  // namespace saltus
