@@ -283,5 +283,19 @@ end M;
   EXPECT_EQ(result.modes.back().d, 1);
 }
 
+// The supply floats on g = 2/3, which two equations give together: 2/(p - n) is not finite at the
+// guesses, and the slope of sqrt(m) is not at m = 0. By hand: i = 2/30 throughout.
+TEST(StartFromText, IsFoundWhereGuessesDivideByZeroAndRootsAreVertical) {
+  const SimulateResult result = run(
+      "model M Real g, j, p, n, i, m, y; discrete Real h(start = 0, fixed = true);\n"
+      "equation 15 = p - g; -15 = n - g; i = 2/(p - n); g = 2*j; j = 1 - g; m = h; y = sqrt(m);\n"
+      "when time > 0.5 then h = 4; end when; end M;",
+      1.0);
+  EXPECT_NEAR(result.trajectory.column("i").front(), 2.0 / 30.0, 1e-12);
+  EXPECT_NEAR(result.trajectory.column("p").front(), 15.0 + 2.0 / 3.0, 1e-12);
+  EXPECT_EQ(result.trajectory.column("y").front(), 0.0);
+  EXPECT_NEAR(result.trajectory.column("y").back(), 2.0, 1e-12);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -1,5 +1,6 @@
 #include "model/dae.h"
 
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -107,17 +108,23 @@ void Dae::residual(DaeData& data, double t, const double* x, const double* dx, d
 
 void Dae::jacobian(DaeData& data, double t, const double* x, const double* dx, double* out) const {
   const double* values[] = {&t, x, dx, data.parameters.data(), data.held.data()};
+  const std::size_t nonzeros = places_.size();
   if (all_) {
     compiled_->jacobian.evaluate(values, data.jacobian_registers, out);
-    return;
+  } else {
+    compiled_->jacobian.evaluate(values, data.jacobian_registers, data.all_values.data());
+    const auto full = static_cast<std::size_t>(compiled_->pattern.nonzeros());
+    for (std::size_t k = 0; k < nonzeros; ++k) {
+      out[k] = data.all_values[places_[k]];
+      out[nonzeros + k] = data.all_values[full + places_[k]];
+    }
   }
-  compiled_->jacobian.evaluate(values, data.jacobian_registers, data.all_values.data());
-  const auto full = static_cast<std::size_t>(compiled_->pattern.nonzeros());
-  const std::size_t nonzeros = places_.size();
-  for (std::size_t k = 0; k < nonzeros; ++k) {
-    out[k] = data.all_values[places_[k]];
-    out[nonzeros + k] = data.all_values[full + places_[k]];
-  }
+  if (compiled_->constant_jacobian) return;
+  // y = sqrt(x) is defined at x = 0 and vertical there. Any slope will do for Newton, which judges
+  // by residuals: where x stays it does not matter, where x leaves it is a true one next time. A
+  // steep one would carry rounding errors of y into x, and so below zero.
+  for (std::size_t k = 0; k < 2 * nonzeros; ++k)
+    if (std::isinf(out[k])) out[k] = std::copysign(1.0, out[k]);
 }
 
 }  // namespace saltus

@@ -102,9 +102,11 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
   bool ok = run != nullptr && !is_refused();
   if (ok) {
     ConsistentStatus status = find_point(t, base, *run, mode, trial);
-    if (status == ConsistentStatus::kNotFinite) {
-      std::unique_ptr<CausalGuess>& guess = guesses_[mode];
-      if (guess == nullptr) guess = std::make_unique<CausalGuess>(system_, modes_.mode(mode).mode);
+    for (const bool assumes : {false, true}) {
+      if (status != ConsistentStatus::kNotFinite) break;
+      std::unique_ptr<CausalGuess>& guess = guesses_[{mode, assumes}];
+      if (guess == nullptr)
+        guess = std::make_unique<CausalGuess>(system_, modes_.mode(mode).mode, assumes);
       trial = base;
       trial.slots = slots_;
       guess->improve(t, parameters_, trial);

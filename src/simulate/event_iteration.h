@@ -213,8 +213,9 @@ class EventIteration {
   bool solved_ = true;
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode
-  std::map<std::size_t, std::unique_ptr<CausalGuess>> guesses_;              // by mode
-  std::map<std::size_t, Paths> paths_;                                       // by mode
+  std::map<std::pair<std::size_t, bool>, std::unique_ptr<CausalGuess>>
+      guesses_;                         // by mode, `assumes`
+  std::map<std::size_t, Paths> paths_;  // by mode
 };
 
 }  // namespace saltus
