@@ -297,5 +297,32 @@ TEST(StartFromText, IsFoundWhereGuessesDivideByZeroAndRootsAreVertical) {
   EXPECT_NEAR(result.trajectory.column("y").back(), 2.0, 1e-12);
 }
 
+// More unknowns than dense least changes are made for: springs of stiffness 1 that hang at rest.
+// The one above mass i carries n - i + 1 weights, so the last is n(n+1)/2 weights down.
+TEST(StartFromText, OfALargeModelComesFromItsInitialEquations) {
+  const SimulateResult result =
+      run("model M constant Integer n = 260; Real x[n], v[n];\n"
+          "initial equation v = zeros(n); der(v) = zeros(n);\n"
+          "equation der(x) = v;\n"
+          "for i in 1:n loop der(v[i]) = 0.5 + (if i > 1 then x[i-1] else 0) - x[i]\n"
+          "  + (if i < n then x[i+1] - x[i] else 0); end for; end M;",
+          0.1);
+  EXPECT_NEAR(result.trajectory.column("x[1]").front(), 0.5 * 260, 1e-8);
+  EXPECT_NEAR(result.trajectory.column("x[260]").front(), 0.5 * 260 * 261 / 2, 1e-6);
+  EXPECT_NEAR(result.trajectory.column("x[260]").back(), 0.5 * 260 * 261 / 2, 1e-5);
+}
+
+// A small parameter that an initial equation gives, in a stiff place: 2e-5 / 97^(1/5).
+TEST(StartFromText, FindsAndKeepsAParameterOfTheSizeOfItsGuess) {
+  const SimulateResult result = run(
+      "model M parameter Real tau(fixed = false, start = 1e-5); Real x(start = 0, fixed = true);\n"
+      "initial equation (2e-5/tau)^5 = 97;\n"
+      "equation der(x) = 1e9*((time/tau)^2/(1 + (time/tau)^2) - 1e-5*x/tau); end M;",
+      1e-3);
+  const double tau = 2e-5 / std::pow(97.0, 0.2);
+  EXPECT_NEAR(result.trajectory.column("tau").front(), tau, 1e-12 * tau);
+  EXPECT_NEAR(result.trajectory.column("tau").back(), tau, 1e-8 * tau);
+}
+
 }  // namespace
 }  // namespace saltus

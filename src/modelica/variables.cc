@@ -305,7 +305,11 @@ void Flattener::declare_variable(Instance& leaf) {
         fixed_numbers_[symbol.node()] = *fixed_number(known->second.numbers[k]);
       continue;
     }
-    const double nominal = std::abs(number_attribute(leaf, "nominal", k).value_or(1.0));
+    // A parameter to be found is of the size of its guess: a time of 1e-5 s that is measured by 1
+    // would be any time of that size.
+    const bool is_guess = leaf.variability == Variability::kParameter && start.has_value();
+    const double size = is_guess ? fixed_number(start_value).value_or(1.0) : 1.0;
+    const double nominal = std::abs(number_attribute(leaf, "nominal", k).value_or(size));
     variable_places_.push_back(place.location());
     value.numbers.push_back(flat_.system.variable(
         name, {.start = start_value,

@@ -10,7 +10,8 @@
 namespace saltus {
 
 InitialProblem::InitialProblem(const HybridSystem& system, const AnalysedMode& mode,
-                               const std::vector<Equation>& initial_equations) {
+                               const std::vector<Equation>& initial_equations)
+    : graph_(&system.graph()) {
   DaeDefinition def = mode.dae->definition();
   const std::size_t rows = mode.reduced != nullptr     ? mode.reduced->fixed_rows
                            : mode.projected != nullptr ? mode.projected->array_rows
@@ -28,9 +29,9 @@ InitialProblem::InitialProblem(const HybridSystem& system, const AnalysedMode& m
     def.equation_names.push_back(fmt::format("initial equation {}", to_string(e.equality)));
   }
   // As written: what is under der() is given; otherwise what the reduced form controls.
-  std::vector<bool> given = def.controlled;
+  given_ = def.controlled;
   dae_ = std::make_unique<const Dae>(std::move(def));
-  solver_ = std::make_unique<ConsistentSolver>(*dae_, std::move(given));
+  solver_ = std::make_unique<ConsistentSolver>(*dae_, given_);
   data_ = dae_->make_data();
   for (std::size_t i = 0; i < system.parameters().size(); ++i)
     data_.parameters[i] = system.parameters()[i].value;
@@ -55,8 +56,7 @@ ConsistentOutcome InitialProblem::solve(double t, SystemState& state,
     const bool is_own = symbol.op == Op::kSlot && symbol.index >= state.slots.size();
     data_.held[i] = is_own ? 0.0 : state.value_of(def.held[i]);
   }
-  const ConsistentOutcome outcome =
-      solver_->solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
+  const ConsistentOutcome outcome = solve_for_start(t, fixed_unknowns);
   if (!outcome.ok()) return outcome;
   for (std::size_t j = 0; j < x_.size(); ++j) {
     const Node& symbol = *def.unknowns[j].node();
@@ -67,6 +67,20 @@ ConsistentOutcome InitialProblem::solve(double t, SystemState& state,
       state.slopes[symbol.index] = dx_[j];
   }
   return outcome;
+}
+
+ConsistentOutcome InitialProblem::solve_for_start(double t, const std::vector<bool>& fixed) {
+  if (x_.size() <= kLargestLeastChange)
+    return solver_->solve_start(data_, t, x_.data(), dx_.data(), fixed);
+  if (square_ == nullptr) {
+    std::vector<bool> given = given_;
+    for (std::size_t j = given.size(); j < x_.size(); ++j)
+      given.push_back(dae_->is_differential(j));
+    square_ = std::make_unique<SquareStart>(*graph_, dae_->definition(), given, fixed);
+  }
+  if (square_->excess_equation() < dae_->equation_count())
+    return {ConsistentStatus::kNotConverged, square_->excess_equation()};
+  return square_->solve(data_, t, x_, dx_);
 }
 
 }  // namespace saltus

@@ -6,6 +6,7 @@
 #include "analysis/analysed_mode.h"
 #include "analysis/consistent.h"
 #include "model/flat_model.h"
+#include "simulate/square_start.h"
 
 namespace saltus {
 
@@ -23,10 +24,15 @@ class InitialProblem {
   const std::string& equation_name(std::size_t i) const { return dae_->equation_name(i); }
 
  private:
+  ConsistentOutcome solve_for_start(double t, const std::vector<bool>& fixed);
+
   std::unique_ptr<const Dae> dae_;
   std::unique_ptr<ConsistentSolver> solver_;
   DaeData data_;
   std::vector<double> x_, dx_;
+  Graph* graph_;
+  std::vector<bool> given_;
+  std::unique_ptr<SquareStart> square_;  // for large modes, made when needed
 };
 
 }  // namespace saltus
