@@ -324,5 +324,18 @@ TEST(StartFromText, FindsAndKeepsAParameterOfTheSizeOfItsGuess) {
   EXPECT_NEAR(result.trajectory.column("tau").back(), tau, 1e-8 * tau);
 }
 
+// limit = 3 > 2, so the initial algorithm sets both; they decide which equation holds.
+TEST(StartFromText, BooleanAndIntegerParametersMayComeFromAnInitialAlgorithm) {
+  const SimulateResult result =
+      run("model M parameter Real limit(fixed = false); parameter Boolean over(fixed = false);\n"
+          "parameter Integer k(fixed = false); Real x(start = 0, fixed = true);\n"
+          "initial algorithm limit := 3; over := false; k := 1;\n"
+          "if limit > 2 then over := true; k := 4; end if;\n"
+          "equation if over then der(x) = k; else der(x) = -1; end if; end M;",
+          1.0);
+  EXPECT_NEAR(result.trajectory.column("x").back(), 4.0, 1e-9);
+  EXPECT_EQ(result.trajectory.column("over").back(), 1.0);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -159,11 +159,17 @@ void Flattener::declare_parameter(Instance& leaf) {
   std::optional<Value> value = binding(leaf);
   const bool constant = leaf.variability == Variability::kConstant;
   const std::optional<Value> fixed = attribute(leaf, "fixed");
-  if (type == BasicType::kReal && !constant && fixed && fixed->is_scalar() &&
+  const bool has_numbers = type != BasicType::kString && type != BasicType::kObject;
+  if (has_numbers && !constant && !value && fixed && fixed->is_scalar() &&
       fixed->number().is_number() && fixed->number().number() == 0.0) {
     // To be found by the initial equations: an unknown that keeps its value.
     declare_variable(leaf);
     for (const Expr& symbol : leaf.value->numbers) {
+      if (is_discrete_symbol(symbol)) {
+        when_assigned_.insert(symbol.node());
+        flat_.discrete_equations.push_back({symbol, pre_slot(symbol), place.location()});
+        continue;
+      }
       found_parameters_.insert(symbol.node());
       Equation e("parameter " + leaf.path, der(symbol) == 0.0);
       e.where = place.location();
