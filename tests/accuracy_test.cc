@@ -68,5 +68,30 @@ INSTANTIATE_TEST_SUITE_P(Problems, Accuracy,
                                          transistor_amplifier_semi_explicit(), diode_ring()),
                          [](const auto& tested) { return tested.param.name; });
 
+// A speed that rests until a smooth ramp of the acceleration begins, after steps that have grown
+// long. Exact: the ramp is symmetric, so v = t - (begin + duration / 2) after it.
+TEST(Ramp, IsMetByTheEndOfAStepWhereverItBegins) {
+  constexpr double kDuration = 0.1;
+  for (int k = 0; k < 40; ++k) {
+    const double begin = 5.0 + 0.025 * k;
+    HybridSystem system("ramp");
+    const Expr v = system.variable("v");
+    const Expr s = min(max((system.time() - begin) / kDuration, 0.0), 1.0);
+    system.mode("only").equations = {der(v) == s * s * s * (10.0 + s * (6.0 * s - 15.0))};
+    SimulateOptions options;
+    options.stop_time = 8.0;
+    options.tolerance = 1e-6;
+    options.interval = 0.0;
+    const SimulateResult result = simulate(system, options);
+    ASSERT_TRUE(result.completed()) << result.message;
+    EXPECT_NEAR(result.final.at("v"), 8.0 - begin - 0.5 * kDuration, 1e-7) << begin;
+    for (const double t : {begin, begin + kDuration}) {
+      bool met = false;
+      for (const double end : result.trajectory.time) met = met || std::abs(end - t) < 1e-12;
+      EXPECT_TRUE(met) << t;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace saltus
