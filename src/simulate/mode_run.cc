@@ -528,7 +528,7 @@ void ModeRun::restart(double t) {
 
 double ModeRun::next_break(double t) const {
   // What is nearer than this was the end of the last step.
-  const double beyond = t + 1e-12 * std::max(1.0, std::abs(t));
+  const double beyond = t + 1e-12 * std::abs(t);
   const auto next = std::upper_bound(breaks_.begin(), breaks_.end(), beyond);
   return next == breaks_.end() ? std::numeric_limits<double>::infinity() : *next;
 }
