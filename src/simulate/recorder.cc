@@ -52,6 +52,11 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
   variables_seen_ = system.variables().size();
   for (const Mode& mode : system.modes()) trajectory_.mode_names.push_back(mode.name);
   compile();
+  // Moving what is stored again and again would take as long as finding it.
+  constexpr double kMostReserved = 4e6;  // numbers
+  const double expected = (stop - start) / interval * static_cast<double>(columns_.size());
+  if (sink == nullptr && expected <= kMostReserved)
+    trajectory_.values.reserve(static_cast<std::size_t>(expected));
 }
 
 void Recorder::add_signal(SignalInfo info, const Expr& value) {
