@@ -1,6 +1,7 @@
 # Checks that a room includes only itself and rooms above it in the list SALTUS_ROOMS of
 # src/CMakeLists.txt, that of the others only `cli` includes the feeder `modelica`, and that every
-# folder of src is in that list.
+# folder of src is in that list. Also that no two headers define a type of the same name: all share
+# one namespace, and the linker would merge what differs.
 #   cmake -DSOURCE_DIR=<path of src> -P check_layers.cmake
 cmake_minimum_required(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH SOURCE_DIR NORMALIZE)
@@ -25,6 +26,16 @@ foreach(room IN LISTS rooms)
   file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/${room}/*.h
        ${SOURCE_DIR}/${room}/*.cc)
   foreach(file IN LISTS files)
+    if(file MATCHES "\\.h$")
+      file(STRINGS ${SOURCE_DIR}/${file} types REGEX "^(struct|class|enum class) [A-Za-z]+ [^;]*$")
+      foreach(type IN LISTS types)
+        string(REGEX REPLACE "^(struct|class|enum class) ([A-Za-z]+).*" "\\2" type "${type}")
+        if(DEFINED header_of_${type})
+          list(APPEND violations "${file} and ${header_of_${type}} both define ${type}")
+        endif()
+        set(header_of_${type} ${file})
+      endforeach()
+    endif()
     file(STRINGS ${SOURCE_DIR}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*[\"<]")
     foreach(line IN LISTS lines)
       string(REGEX MATCH "([\"<])([^\">]+)" match "${line}")

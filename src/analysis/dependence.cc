@@ -132,7 +132,7 @@ class Resolver {
  private:
   // A matrix of derivatives, and which of its rows random points may be trusted with.
   struct Derivatives {
-    std::vector<Place> places;
+    std::vector<MatrixPlace> places;
     std::vector<Expr> entries;
     std::vector<bool> trusted;
   };
@@ -178,7 +178,7 @@ class Resolver {
     for (const std::size_t i : excess) residuals.push_back(def.residuals[i]);
     Derivatives h;
     h.trusted.assign(n, true);
-    std::vector<Place> places;
+    std::vector<MatrixPlace> places;
     for (const JacobianEntry& e : jacobian(residuals, symbols)) {
       places.push_back({static_cast<int>(e.column), static_cast<int>(e.row)});
       h.places.push_back({static_cast<int>(excess[e.row]), static_cast<int>(e.column)});
@@ -343,7 +343,7 @@ class Resolver {
       columns.push_back(j);
       symbols.push_back(def.unknowns[j]);
     }
-    std::vector<Place> places;
+    std::vector<MatrixPlace> places;
     std::vector<Expr> entries;
     for (const JacobianEntry& e : jacobian(def.residuals, symbols)) {
       places.push_back({static_cast<int>(e.row), static_cast<int>(e.column)});

@@ -48,7 +48,7 @@ void equilibrate(SparseMatrix& a, Eigen::VectorXd& rows, Eigen::VectorXd& column
 
 }  // namespace
 
-SparseMatrix assemble(int rows, int columns, const std::vector<Place>& places,
+SparseMatrix assemble(int rows, int columns, const std::vector<MatrixPlace>& places,
                       const std::vector<double>& values) {
   std::vector<Eigen::Triplet<double>> triplets;
   for (std::size_t k = 0; k < places.size(); ++k)

@@ -9,12 +9,12 @@ namespace saltus {
 
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
-struct Place {
+struct MatrixPlace {
   int row = 0;
   int column = 0;
 };
 
-SparseMatrix assemble(int rows, int columns, const std::vector<Place>& places,
+SparseMatrix assemble(int rows, int columns, const std::vector<MatrixPlace>& places,
                       const std::vector<double>& values);
 
 // Whether a square matrix is regular beyond doubt, whatever the units of its rows and columns.

@@ -15,7 +15,7 @@ TEST(SparseNull, VectorsNameTheRowsThatDependOnEachOther) {
   std::uniform_real_distribution<> exponent(-8.0, 8.0);
   std::vector<double> units;
   for (int i = 0; i < kSize; ++i) units.push_back(std::pow(10.0, exponent(random)));
-  std::vector<Place> places;
+  std::vector<MatrixPlace> places;
   std::vector<double> values;
   const auto put = [&](int row, int column, double value) {
     places.push_back({row, column});
@@ -25,7 +25,7 @@ TEST(SparseNull, VectorsNameTheRowsThatDependOnEachOther) {
     put(i, i, 2.0);
     put(i, i + 1, 1.0);
   }
-  const std::vector<Place> common_places = places;
+  const std::vector<MatrixPlace> common_places = places;
   const std::vector<double> common_values = values;
   put(kSize - 1, kSize - 1, 1.0);
   EXPECT_TRUE(is_regular(assemble(kSize, kSize, places, values)));
