@@ -53,16 +53,16 @@ Expr transplant(const Expr& a, Graph& graph, const LeafMap& variable) {
 
 // Start value, nominal value and fixedness of a variable that stays, from all that are equal to it.
 void inherit(VariableOptions& kept, const std::string& kept_name, const Variable& other,
-             const Expr& other_start, std::string& fixed_by) {
+             const Expr& other_start, const SourceLocation& other_place, std::string& fixed_by) {
   const bool is_default = kept.start.is_number() && kept.start.number() == 0.0;
   if (other.fixed && kept.fixed) {
     const bool differ = kept.start.is_number() && other_start.is_number() &&
                         kept.start.number() != other_start.number();
     if (differ)
-      throw Error(
-          fmt::format("'{}' and '{}' are equal up to sign, but their fixed start values "
-                      "differ: {} and {}; fix only one of them",
-                      fixed_by, other.name, kept.start.number(), other_start.number()));
+      throw Error(fmt::format("'{}' and '{}' are equal up to sign, but their fixed start values "
+                              "differ: {} and {}; fix only one of them",
+                              fixed_by, other.name, kept.start.number(), other_start.number()),
+                  other_place);
   } else if (other.fixed) {
     kept.start = other_start;
     kept.fixed = true;
@@ -145,7 +145,9 @@ class Builder {
       if (!root.is_variable()) continue;
       const std::size_t r = root.node()->index;
       if (fixed_by[r].empty()) fixed_by[r] = from.variables()[r].name;
-      inherit(options[r], from.variables()[r].name, v, negated ? -v.start : v.start, fixed_by[r]);
+      const std::vector<SourceLocation>& places = flat_->written.variable_places;
+      inherit(options[r], from.variables()[r].name, v, negated ? -v.start : v.start,
+              i < places.size() ? places[i] : SourceLocation(), fixed_by[r]);
     }
     moved_.resize(n);
     for (std::size_t i = 0; i < n; ++i) {

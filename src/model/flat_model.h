@@ -133,7 +133,8 @@ struct FlatModel {
   std::vector<EquationItem> initial_equations;
   // Values of discrete variables (or of their pre()) before the first event iteration.
   std::vector<DiscreteEquation> initial_discrete;
-  std::vector<std::string> warnings;  // of translation
+  std::vector<std::string> warnings;            // of translation
+  std::vector<SourceLocation> variable_places;  // by variable; may be shorter
 
   // A new discrete variable; returns its present value. Throws Error if the name is taken.
   Expr discrete(const std::string& name, DiscreteOptions options = {});

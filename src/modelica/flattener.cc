@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "base/error.h"
 #include "base/suggest.h"
 #include "modelica/machine.h"
@@ -58,6 +60,7 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
   for_each_class_instance(*root_, [&](Instance& i) { collect_machines(i); });
   if (!machines_.empty())
     for (const Variable& v : flat_.system.variables()) variables_by_name_[v.name] = v.symbol;
+  check_imports();
   EquationSink none;
   only_connections_ = true;
   for_each_class_instance(*root_, [&](Instance& i) {
@@ -95,6 +98,21 @@ void Flattener::attempt(const std::function<void()>& part) {
     errors_.push_back(error);
     if (errors_.size() == kMostErrors) throw_errors();
   }
+}
+
+void Flattener::check_imports() {
+  std::unordered_set<const ClassDefinition*> seen;
+  for_each_class_instance(*root_, [&](Instance& i) {
+    for (const ClassInfo::Base& base : i.type.info->bases)
+      for (const ClassDefinition* c = base.definition; c != nullptr && seen.insert(c).second;
+           c = c->enclosing)
+        for (const Import& import : c->imports)
+          attempt([&] {
+            if (!lookup_qualified(import.name))
+              throw Error(fmt::format("import of '{}': there is no such class", import.name.text()),
+                          import.place.location());
+          });
+  });
 }
 
 void Flattener::throw_errors() const {

@@ -351,6 +351,8 @@ class Flattener {
   // Runs a part of the translation; what is wrong with it is kept and the next part goes on.
   void attempt(const std::function<void()>& part);
   void throw_errors() const;
+  // Imports of the classes that the model is made of and of those around them, used or not.
+  void check_imports();
   void find_known_discretes(Instance& instance);
   void make_builtins();
   void check_overrides(const char* option, const Modification& overrides);

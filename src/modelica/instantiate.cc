@@ -143,13 +143,15 @@ void Flattener::resolve(Instance& instance) {
   check_replacement(instance);
   if (definition.kind == ClassKind::kExpandableConnector)
     refuse("expandable connectors", component.place);
-  if (definition.partial && !instance.type.info->basic && instance.parent->path.empty() &&
-      !declared.replaceable && instance.replacement == nullptr && instance.component != nullptr &&
-      definition.kind != ClassKind::kConnector && definition.kind != ClassKind::kRecord &&
-      instance.parent == root_.get())
-    throw Error(fmt::format("'{}' is a partial {} and cannot be used as a component",
-                            definition.qualified_name(), spelling(definition.kind)),
-                component.type.place.location());
+  // Not in packages, where only the constants are asked for.
+  const Instance* top = parent;
+  while (top->parent != nullptr) top = top->parent;
+  if (definition.partial && !instance.type.info->basic && top == root_.get() && is_active(instance))
+    throw Error(
+        fmt::format("'{}' is a partial {} and cannot be used as a component{}",
+                    definition.qualified_name(), spelling(definition.kind),
+                    declared.replaceable ? fmt::format("; redeclare '{}'", instance.path) : ""),
+        component.type.place.location());
 }
 
 Instance* Flattener::find_inner(const Instance& outer) {

@@ -61,6 +61,7 @@ FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition
   flattener.run(model, *overrides, *inputs);
   check_balance(flat, flattener.variable_places(), model.place.location());
   check_reinits(flat);
+  flat.variable_places = flattener.variable_places();
   return flat;
 }
 
