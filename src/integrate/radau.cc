@@ -397,7 +397,7 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
         stage_dx_[j] = a0 * z[j] + a1 * z[n_ + j] + a2 * z[2 * n_ + j];
       }
       const double t = i == 2 ? t_end : t0_ + tab.c[i] * h;
-      dae_.residual(data_, t, stage_x_.data(), stage_dx_.data(), &residual_[i * m_]);
+      dae_.residual(data_, t, stage_x_.data(), stage_dx_.data(), residual_.data() + i * m_);
     }
     counts_.residuals += 3;
     ++counts_.newton_iterations;
