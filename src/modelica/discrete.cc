@@ -86,7 +86,10 @@ void Flattener::assign_discrete() {
   }
   for (const auto& [node, number] : discrete_numbers_)
     if (!given[number])
-      throw Error(fmt::format("no equation gives '{}' a value", flat_.discretes[number].name),
+      throw Error(fmt::format("no equation gives '{}' a value{}", flat_.discretes[number].name,
+                              flat_.discretes[number].type == DiscreteType::kInteger
+                                  ? "; an Integer takes Integer values only, see integer()"
+                                  : ""),
                   flat_.discretes[number].where);
 }
 

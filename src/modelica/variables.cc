@@ -229,6 +229,8 @@ void Flattener::declare_parameter(Instance& leaf) {
     }
     if (constant || !in_model) continue;
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
+    if (unit && unit->type != BasicType::kString)
+      throw Error(fmt::format("the unit of '{}' is not a String", leaf.path), place.location());
     const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
     if (number.is_number() && !is_final && type == BasicType::kReal) {
       number = flat_.system.parameter(
@@ -276,6 +278,8 @@ void Flattener::declare_variable(Instance& leaf) {
         if (const Argument* mode = saltus->modification->find("modeName"))
           names_mode = mode->modification != nullptr && mode->modification->value != nullptr &&
                        to_text(*mode->modification->value) == "true";
+  if (unit && unit->type != BasicType::kString)
+    throw Error(fmt::format("the unit of '{}' is not a String", leaf.path), place.location());
   const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
   for (std::size_t k = 0; k < count; ++k) {
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
