@@ -540,5 +540,18 @@ TEST(DiodesText, ContradictionsThatBeginLaterEndTheRun) {
   EXPECT_NEAR(result.time, 1.0, 1e-2);
 }
 
+// Only F could move x, and no finite impulse of F does so at once: what was reached is kept.
+TEST(TransferText, RefusedJumpsLeaveTheLastState) {
+  const SimulateResult result =
+      simulate(load("model Refused Real x(start = 0, fixed = true), v(start = 0, fixed = true), F;"
+                    "equation der(x) = v; der(v) = F; if time < 0.5 then F = 1; else x = 3; end if;"
+                    "end Refused;"),
+               {.stop_time = 1.0});
+  EXPECT_EQ(result.reason, StopReason::kInconsistent);
+  EXPECT_NEAR(result.final.at("x"), 0.125, 1e-9);
+  EXPECT_NEAR(result.final.at("v"), 0.5, 1e-9);
+  EXPECT_EQ(result.final.at("F"), 1.0);
+}
+
 }  // namespace
 }  // namespace saltus

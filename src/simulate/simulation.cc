@@ -495,11 +495,16 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     }
   }
   if (tangents_ != nullptr) tangents_->assign(*run_, chosen, guard.set, time_, left_);
+  const ModeId former = from.analysed().id;
   try {
-    if (!enter(system_.find_mode(guard.to))) return;
+    enter(system_.find_mode(guard.to));
   } catch (const Error& error) {
     // A mode that turns out wrong during a run must not cost the results so far.
     stop(StopReason::kSingular, error.what());
+  }
+  if (stopped_) {  // what was reached is the state before the transition
+    state_ = left_;
+    run_ = modes_[former.index()].get();
     return;
   }
   recorder_->store(time_, run_->analysed().id, state_);

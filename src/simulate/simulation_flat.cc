@@ -123,6 +123,7 @@ void Simulation::settle_flat(const Firing& first) {
 // One event iteration: the right limit is stored, and one event is logged.
 bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   const ModeRun& from = *run_;
+  const ModeId from_id = from.analysed().id;
   const std::size_t former = flat_mode_;
   left_ = state_;
   Event event = begin_event(time_, from.mode(), firing);
@@ -145,6 +146,7 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   const Settled settled = events_->run(time_, state_, flat_mode_, fired, from_band);
   if (!settled.ok) {
     stop(StopReason::kInconsistent, settled.problem);
+    state_ = left_;
     return false;
   }
   std::vector<std::size_t> relations;
@@ -156,9 +158,14 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
     const ModeId id = flat_mode(flat_mode_);
     if (refused_[flat_mode_]) check_structure(system_, system_.modes()[id.index()]);
     if (tangents_ != nullptr) differentiate_flat_event();
-    if (!(contacts_.holding() ? contacts_.enter_after_event(flat_mode_) : enter(id))) return false;
+    contacts_.holding() ? contacts_.enter_after_event(flat_mode_) : enter(id);
   } catch (const Error& error) {
     stop(StopReason::kSingular, error.what());
+  }
+  if (stopped_) {  // what was reached is the state before the event
+    state_ = left_;
+    run_ = modes_[from_id.index()].get();
+    flat_mode_ = former;
     return false;
   }
   replay_.reset();
