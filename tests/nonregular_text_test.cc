@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -551,6 +552,27 @@ TEST(TransferText, RefusedJumpsLeaveTheLastState) {
   EXPECT_NEAR(result.final.at("x"), 0.125, 1e-9);
   EXPECT_NEAR(result.final.at("v"), 0.5, 1e-9);
   EXPECT_EQ(result.final.at("F"), 1.0);
+}
+
+// x = sin(100 t) passes 0.5 and -0.5 all the time, and nothing follows from it.
+TEST(LimitsText, EventsThatChangeNothingCountAsEvents) {
+  const SimulateResult result = simulate(
+      load("model Silent Real x(start = 0, fixed = true), y(start = 1, fixed = true);"
+           "Real z(start = 0, fixed = true); equation der(x) = 100*y; der(y) = -100*x;"
+           "der(z) = 1; when x > 0.5 and x < -0.5 then reinit(z, 0); end when; end Silent;"),
+      {.stop_time = 10.0, .max_events = 50});
+  EXPECT_EQ(result.reason, StopReason::kLimit);
+  EXPECT_LT(result.time, 2.0);  // four in each 0.0628 s
+  EXPECT_NE(result.message.find("'x"), std::string::npos) << result.message;
+}
+
+TEST(LimitsText, EventsCanBeInterrupted) {
+  const std::atomic<bool> stop{true};
+  const SimulateResult result =
+      simulate(load("model M Real x(start = 1, fixed = true); equation der(x) = -x; end M;"),
+               {.stop_time = 1.0, .stop_requested = &stop});
+  EXPECT_EQ(result.reason, StopReason::kInterrupted);
+  EXPECT_EQ(result.time, 0.0);
 }
 
 }  // namespace

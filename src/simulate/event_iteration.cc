@@ -13,8 +13,13 @@ constexpr double kBand = GuardWatch::kBand;
 
 }  // namespace
 
-EventIteration::EventIteration(const HybridSystem& system, Visit visit)
-    : system_(system), model_(system.flat()->reduced), modes_(system), visit_(std::move(visit)) {
+EventIteration::EventIteration(const HybridSystem& system, Visit visit,
+                               std::function<bool()> is_interrupted)
+    : system_(system),
+      model_(system.flat()->reduced),
+      modes_(system),
+      visit_(std::move(visit)),
+      is_interrupted_(std::move(is_interrupted)) {
   for (const Parameter& p : system.parameters()) parameters_.push_back(p.value);
   for (const Variable& v : system.variables()) fixed_.push_back(v.fixed);
   compile();
@@ -155,6 +160,7 @@ bool EventIteration::inner(double t, const SystemState& base, SystemState& out, 
   SystemState from = base;
   out = base;
   for (int round = 0; round < kMostRounds; ++round) {
+    if (interrupted(t, settled)) return false;
     if (std::find(history.begin(), history.end(), slots_) != history.end()) {
       if (keeps_at_zero_) return search();
       // "Locked while |tau| <= c" against "tau = c while it slides": what put the torque beyond its
@@ -246,6 +252,12 @@ bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_
   return changed;
 }
 
+bool EventIteration::interrupted(double t, Settled& settled) const {
+  if (!is_interrupted_()) return false;
+  settled.problem = fmt::format("interrupted at t = {:.10g} during an event", t);
+  return true;
+}
+
 bool EventIteration::iterate(double t, const SystemState& first, SystemState& out,
                              Settled& settled) {
   SystemState base = first;
@@ -257,6 +269,7 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     const std::vector<double> entry = slots_;
     const std::size_t mode = settled.mode;
     if (!inner(t, base, out, settled)) {
+      if (is_interrupted_()) return false;
       const std::string problem = settled.problem;
       if (!follow_present_mode(t, base, entry, out, settled)) {
         settled.problem = problem;
@@ -268,10 +281,10 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
       if (terminations_.values[k] != 0.0) settled.termination = &model_.terminations[k];
     for (const auto& [name, value] : impulses_) settled.impulses[name] += value;
     impulses_.clear();
-    bool changed = reinitialise(t, base, out);
+    const bool resets = reinitialise(t, base, out);
     entered_mode_ = settled.mode != mode;
-    entered_ = changed || entered_mode_;
-    changed = changed || hold_ == Hold::kFirst;
+    entered_ = resets || entered_mode_;
+    bool changed = resets || hold_ == Hold::kFirst;
     if (hold_ == Hold::kFirst) hold_ = Hold::kNo;
     for (const Sample& s : model_.samples) changed = changed || present(s.slot) != 0.0;
     changed = accept_values() || changed;

@@ -58,7 +58,8 @@ class EventIteration {
  public:
   // Gives the run of a mode, or null if the mode cannot be analysed. The system must outlive this.
   using Visit = std::function<ModeRun*(std::size_t mode)>;
-  EventIteration(const HybridSystem& system, Visit visit);
+  // `is_interrupted` is asked now and then; where it says so, the iteration ends without a result.
+  EventIteration(const HybridSystem& system, Visit visit, std::function<bool()> is_interrupted);
 
   // The initial problem, then an event iteration without initial(). In: start values; out: a
   // consistent point with its slots.
@@ -139,6 +140,7 @@ class EventIteration {
   bool reinitialise(double t, const SystemState& base, SystemState& out);
   bool accept_values();
   bool leave_zero(double t, const SystemState& settled, std::size_t mode);
+  bool interrupted(double t, Settled& settled) const;
   bool evaluate_ahead(double t, const SystemState& settled, std::size_t mode, int steps);
   void look_beyond_zero(double t, const SystemState& at, std::size_t mode);
   void take_ahead(double t, const SystemState& at, std::size_t mode, std::vector<std::size_t> open,
@@ -175,6 +177,7 @@ class EventIteration {
   const FlatModel& model_;
   FlatModes modes_;
   Visit visit_;
+  std::function<bool()> is_interrupted_;
   std::vector<double> parameters_;
 
   std::vector<Level> levels_;

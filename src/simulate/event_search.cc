@@ -28,6 +28,7 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
   for (int strategy = 0; strategy < 3; ++strategy) {
     history.clear();
     for (std::size_t round = 0; round < limit; ++round) {
+      if (interrupted(t, settled)) return false;
       // Discrete values follow the relations before another relation is asked.
       bool steady = false;
       for (int k = 0; k < kMostRounds && !steady; ++k) {

@@ -375,6 +375,7 @@ void Simulation::settle(const Firing& first) {
   if (!first.at_step_start) run_->remember_step();
   if (time_ - last_event_ > 8.0 * kEpsilon * std::abs(time_)) hops_ = 0;
   last_event_ = time_;
+  last_guard_ = run_->mode().guards[first.guards.front()].name;
   if (tangents_ != nullptr)
     tangents_->begin_event(*run_, first.guards.front(), time_, first.at_step_start);
   if (events_ != nullptr) {
@@ -483,6 +484,7 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
       stop(StopReason::kNotFinite,
            fmt::format("the transition of guard '{}' {} sets '{}' to a value that is not finite",
                        guard.name, place(), to_string(target)));
+      stay_in(from.analysed().id);
       return;
     }
     if (target.is_slot()) {
@@ -502,9 +504,8 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
     // A mode that turns out wrong during a run must not cost the results so far.
     stop(StopReason::kSingular, error.what());
   }
-  if (stopped_) {  // what was reached is the state before the transition
-    state_ = left_;
-    run_ = modes_[former.index()].get();
+  if (stopped_) {
+    stay_in(former);
     return;
   }
   recorder_->store(time_, run_->analysed().id, state_);
@@ -518,6 +519,11 @@ void Simulation::take_transition(const Firing& firing, bool hop_follows_event) {
   if (hop_follows_event) mark_instantaneous(result_.events.back());
   classify(event);
   result_.events.push_back(std::move(event));
+}
+
+void Simulation::stay_in(ModeId id) {
+  state_ = left_;
+  run_ = modes_[id.index()].get();
 }
 
 void Simulation::log_grazings() {
@@ -535,18 +541,22 @@ void Simulation::log_grazings() {
 void Simulation::check_limits() {
   if (stopped_) return;
   const std::size_t steps = run_->counts().steps;
-  if (options_.stop_requested != nullptr && options_.stop_requested->load()) {
+  if (is_interrupted()) {
     stop(StopReason::kInterrupted, fmt::format("interrupted {}", place()));
   } else if (steps >= options_.max_steps) {
     stop(StopReason::kLimit,
          fmt::format("the limit of {} steps is reached {}", options_.max_steps, place()));
-  } else if (result_.events.size() >= options_.max_events) {
-    stop(StopReason::kLimit,
-         fmt::format("the limit of {} events is reached {}", options_.max_events, place()));
+  } else if (result_.events.size() + silent_events_ >= options_.max_events) {
+    stop(StopReason::kLimit, fmt::format("the limit of {} events is reached {}; '{}' was the last",
+                                         options_.max_events, place(), last_guard_));
   } else if (std::isfinite(options_.max_seconds) && elapsed() > options_.max_seconds) {
     stop(StopReason::kLimit,
          fmt::format("the time limit of {} s is reached {}", options_.max_seconds, place()));
   }
+}
+
+bool Simulation::is_interrupted() const {
+  return options_.stop_requested != nullptr && options_.stop_requested->load();
 }
 
 void Simulation::stop(StopReason reason, std::string message) {

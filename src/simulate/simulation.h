@@ -66,6 +66,9 @@ class Simulation {
   ConsistentOutcome make_consistent(bool at_start);
   void report_changed_starts(const std::vector<double>& starts);
   void take_transition(const Firing& firing, bool hop_follows_event);
+  // The run has stopped on the way into another mode: the state is the one it had before.
+  void stay_in(ModeId id);
+  bool is_interrupted() const;
   const Firing& next_firing();
   bool repeats();
   void log_grazings();
@@ -141,8 +144,10 @@ class Simulation {
   std::size_t flat_mode_ = 0;  // the present one
   std::vector<bool> warned_;   // by assertion
   Chattering chattering_{*this};
-  FlatContacts contacts_{*this};  // of a flat model
-  std::size_t hops_ = 0;          // events at the present instant
+  FlatContacts contacts_{*this};   // of a flat model
+  std::size_t hops_ = 0;           // events at the present instant
+  std::size_t silent_events_ = 0;  // that nothing followed from
+  std::string last_guard_;         // that fired
   double last_event_ = 0.0;
   Clock::time_point entered_ = Clock::now();
   ZenoWatch zeno_;

@@ -71,13 +71,14 @@ ModeRun* Simulation::visit_flat(std::size_t index) {
 
 void Simulation::enter_initial_flat_mode() {
   events_ = std::make_unique<EventIteration>(
-      system_, [this](std::size_t index) { return visit_flat(index); });
+      system_, [this](std::size_t index) { return visit_flat(index); },
+      [this] { return is_interrupted(); });
   const FlatModel& model = system_.flat()->reduced;
   warned_.assign(model.assertions.size(), false);
   result_.warnings = model.warnings;
   const Settled settled = events_->start(time_, state_);
   if (!settled.ok) {
-    stop(StopReason::kInconsistent, settled.problem);
+    stop(is_interrupted() ? StopReason::kInterrupted : StopReason::kInconsistent, settled.problem);
     return;
   }
   flat_mode_ = settled.mode;
@@ -145,7 +146,7 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   const std::vector<std::size_t>& sources = events_->mode(flat_mode_).sources;
   const Settled settled = events_->run(time_, state_, flat_mode_, fired, from_band);
   if (!settled.ok) {
-    stop(StopReason::kInconsistent, settled.problem);
+    stop(is_interrupted() ? StopReason::kInterrupted : StopReason::kInconsistent, settled.problem);
     state_ = left_;
     return false;
   }
@@ -162,9 +163,8 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   } catch (const Error& error) {
     stop(StopReason::kSingular, error.what());
   }
-  if (stopped_) {  // what was reached is the state before the event
-    state_ = left_;
-    run_ = modes_[from_id.index()].get();
+  if (stopped_) {
+    stay_in(from_id);
     flat_mode_ = former;
     return false;
   }
@@ -193,6 +193,8 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
     classify(event);
     if (hop_follows_event) mark_instantaneous(result_.events.back());
     result_.events.push_back(std::move(event));
+  } else {
+    ++silent_events_;
   }
   if (settled.termination != nullptr)
     stop(StopReason::kTerminated, fmt::format("{} {}", settled.termination->message, place()));
