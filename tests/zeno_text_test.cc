@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/build.h"
@@ -335,6 +336,46 @@ TEST(ZenoText, BallThatFallsOnOneAtRestStopsThere) {
     EXPECT_NEAR(result.events.back().time, std::sqrt(18.0 / kGravity), 1e-6) << e;
     EXPECT_NEAR(result.final.at("x1"), 0.0, 1e-9) << e;
     EXPECT_NEAR(result.final.at("x2"), 0.0, 1e-9) << e;
+  }
+}
+
+// Velocities just after a ball falls with v2 on another of the same mass that lies on the floor: as
+// if that one were a hair above it, the impacts happen one after the other, each by its own law.
+std::pair<double, double> struck(double v1, double v2, double floor, double between) {
+  while (v2 < v1 || v1 < 0.0) {
+    const double mean = 0.5 * (v1 + v2);
+    const double swing = 0.5 * between * (v1 - v2);
+    if (v2 < v1) v1 = mean - swing, v2 = mean + swing;
+    if (v1 < 0.0) v1 *= -floor;
+  }
+  return {v1, v2};
+}
+
+TEST(ZenoText, ContactsAtRestThatAreStruckKeepTheirOwnRestitution) {
+  const double first = std::sqrt(2.0 / kGravity);
+  const auto [v1, v2] = struck(0.0, -kGravity * first, 0.5, 0.8);
+  // The lower ball bounces and comes to rest before it is struck again.
+  const double again = first + 2.0 * v2 / kGravity;
+  ASSERT_LT(first + 4.0 * v1 / kGravity, again);
+  const double second = struck(0.0, -v2, 0.5, 0.8).second;
+  for (const Method method : {Method::kRadau, Method::kBdf}) {
+    const auto at = [&](double time) {
+      const SimulateResult result =
+          run("model Pair Real x1(start = 0.1, fixed = true), v1(start = 0, fixed = true);"
+              "Real x2(start = 1, fixed = true), v2(start = 0, fixed = true);"
+              "Integer n(start = 0, fixed = true); equation der(x1) = v1; der(v1) = -9.81;"
+              "der(x2) = v2; der(v2) = -9.81; when x1 <= 0 then reinit(v1, -0.5*pre(v1));"
+              "n = pre(n) + 1; end when; when x2 <= x1 then"
+              " reinit(v1, 0.5*(pre(v1) + pre(v2)) - 0.4*(pre(v1) - pre(v2)));"
+              " reinit(v2, 0.5*(pre(v1) + pre(v2)) + 0.4*(pre(v1) - pre(v2))); end when; end Pair;",
+              {.stop_time = time, .tolerance = 1e-8, .method = method});
+      EXPECT_EQ(result.reason, StopReason::kStopTime) << result.message;
+      return result.final;
+    };
+    EXPECT_NEAR(at(0.7).at("v2"), v2 - kGravity * (0.7 - first), 1e-6);
+    EXPECT_NEAR(at(0.9).at("v2"), second - kGravity * (0.9 - again), 1e-6);
+    EXPECT_NEAR(at(3.0).at("x1"), 0.0, 1e-9);
+    EXPECT_NEAR(at(3.0).at("x2"), 0.0, 1e-9);
   }
 }
 

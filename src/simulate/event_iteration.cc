@@ -457,6 +457,15 @@ Settled EventIteration::settle(double t, SystemState& state, std::size_t mode,
   return settled;
 }
 
+void EventIteration::rearm(double t, SystemState& state, std::size_t relation) {
+  begin(t, state);
+  const Expr& slot = model_.relations[relation].slot;
+  put(slot, 1.0 - present(slot));
+  take_values(t, state, false);
+  accept_values();
+  state.slots = slots_;
+}
+
 void EventIteration::flip(double t, const SystemState& left, std::size_t mode,
                           const std::vector<std::size_t>& fired,
                           const std::vector<bool>& from_band) {

@@ -84,6 +84,10 @@ class EventIteration {
   // From now on this relation changes only when zero has been passed by the width.
   void widen(std::size_t relation, double width) { widths_[relation] = width; }
 
+  // Takes a relation at zero, and what follows from it, to the value it had before it fired, so
+  // that it can fire again.
+  void rearm(double t, SystemState& state, std::size_t relation);
+
   // The reinits that the last event carried out.
   const std::vector<std::size_t>& reinits_taken() const { return taken_; }
 

@@ -16,6 +16,8 @@ namespace {
 constexpr double kBand = GuardWatch::kBand;
 // A flight that rises less than so many bands is not followed any more.
 constexpr double kLowestFlight = 10.0;
+// What rises less than so many bands need not leave its own.
+constexpr double kInvisible = 2.0;
 // Over which time the acceleration of a relation is measured, x max(1, |t|).
 constexpr double kAhead = 1e-6;
 // A contact whose relation moves by more than this fraction of its size in a second is open.
@@ -103,6 +105,14 @@ void FlatContacts::note_event(std::size_t flat_mode, const std::vector<std::size
     }
     reset.rate_before = reset.sign * motion_of(r, flat_mode, run_.time_, left).rate;
     if (!jumps || !(reset.rate_before < 0.0)) continue;
+    reset.reverses = reset.sign * motion_of(r, run_.flat_mode_, run_.time_, right).rate >=
+                     kSameRate * reset.rate_before;
+    if (run_.time_ > impact_time_) {
+      impact_time_ = run_.time_;
+      hardest_ = 0.0;
+      impacts_ = 0;
+    }
+    hardest_ = std::max(hardest_, -reset.rate_before);
     remember(std::move(reset), right);
     now_.push_back(r);
   }
@@ -119,6 +129,7 @@ bool FlatContacts::changes_meanwhile(const Reset& reset, double t, const SystemS
     const std::size_t r = flat.sources[g];
     const Expr& value = model.relations[r].value;
     if (value.same_as(held) || value.same_as(-held) || !may_be_held(r)) continue;
+    if (resets_.contains(r)) continue;  // it has an answer
     const Motion motion = place_of(r, t, state);
     const double side = state.value_of(model.relations[r].slot) != 0.0 ? 1.0 : -1.0;
     if (side * motion.value < -kBand * motion.size) return true;
@@ -133,7 +144,7 @@ bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
   const double t = run_.time_;
   const Motion now = motion_of(reset.relation, run_.flat_mode_, t, run_.state_);
   const double band = kBand * now.size;
-  if (std::abs(now.value) > 2.0 * band) return false;
+  if (!is_near(reset, now)) return false;
   const double rate = reset.sign * now.rate;
   const bool own = std::ranges::find(now_, reset.relation) != now_.end();
   // Pressed against something that is held, it is reset again and again at this instant, each time
@@ -156,9 +167,12 @@ bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
     return false;
 
   later = run_.state_;
-  if (own) {
-    const double contraction = rate / -reset.rate_before;
-    if (!(contraction >= -1e-12 && contraction < 1.0)) return false;
+  const double contraction = rate / -reset.rate_before;
+  // What does not leave the band cannot fire again: at rest as it is, whatever reset it.
+  const bool is_invisible = reset.reverses && is_closed(reset) &&
+                            !is_struck(reset, run_.flat_mode_) &&
+                            rate * rate <= -2.0 * acceleration * kInvisible * band;
+  if (own && contraction >= -1e-12 && contraction < 1.0) {
     const double flight = std::max(2.0 * rate / -acceleration, 0.0);
     SystemState landing = run_.state_;
     if (!advance(*run_.run_, t, flight, landing)) return false;
@@ -168,8 +182,15 @@ bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
       return false;
     }
     if (flight > 0.0 && !carry_on(reset, flight, landing, later)) return false;
-  } else if (std::abs(rate) > kSameRate * std::abs(reset.rate_before)) {
-    return false;  // something else has reset it
+    // Something else moves with it, or is in its way: it is at rest as it is.
+    if (std::abs(place_of(reset.relation, reset.rest, later).value) > kLowestFlight * band ||
+        is_beyond_another({reset}, reset.rest, later)) {
+      reset.rest = t;
+      later = run_.state_;
+    }
+  } else if (own || std::abs(rate) > kSameRate * std::abs(reset.rate_before)) {
+    if (!is_invisible) return false;
+    reset.rest = t;
   } else if (reset.rest > t) {
     for (std::size_t i = 0; i < later.values.size(); ++i)
       later.values[i] += (reset.rest - t) * later.slopes[i];
@@ -209,14 +230,21 @@ void FlatContacts::follow() {
   reset_now_ = false;
   if (!any) return;
   std::vector<Reset> candidates;
-  if (!follow_turns())
-    for (const auto& [relation, reset] : resets_) candidates.push_back(reset);
-  for (Reset& reset : candidates) {
-    const bool known = std::ranges::any_of(
-        held_, [&](const Reset& other) { return other.relation == reset.relation; });
-    SystemState later;
-    if (known || !comes_to_rest(reset, later)) continue;
-    if (!hold({reset}, reset.rest, later.values)) break;
+  const std::vector<Reset> contacts = pressed();
+  if (!contacts.empty() && !hold(contacts, run_.time_, run_.state_.values)) return;
+  if (contacts.empty()) follow_turns();
+  for (const auto& [relation, reset] : resets_) candidates.push_back(reset);
+  // Once one is held, others may come to rest on it.
+  for (bool any_held = true; any_held && !run_.stopped_;) {
+    any_held = false;
+    for (Reset& reset : candidates) {
+      const bool known = std::ranges::any_of(
+          held_, [&](const Reset& other) { return other.relation == reset.relation; });
+      SystemState later;
+      if (known || !comes_to_rest(reset, later)) continue;
+      if (!hold({reset}, reset.rest, later.values)) break;
+      any_held = holding() && held_.back().relation == reset.relation;
+    }
   }
   now_.clear();
   if (!probed_ || run_.stopped_) return;
@@ -226,6 +254,11 @@ void FlatContacts::follow() {
   run_.run_->restart(run_.time_);
   run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
                            run_.run_->integrator().dx().data());
+  const Firing changed = changed_on_the_way();
+  if (changed.fired())
+    run_.settle_flat(changed);
+  else if (const Firing* impact = next_impact())
+    run_.settle_flat(*impact);
 }
 
 bool FlatContacts::log_entry(Event event, bool hop_follows_event) {
@@ -323,7 +356,10 @@ const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
 bool FlatContacts::enter_after_event(std::size_t flat_mode) {
   std::erase_if(held_, [&](const Reset& c) {
     const Motion motion = motion_of(c.relation, flat_mode, run_.time_, run_.state_);
-    return c.sign * motion.rate > kMoves * motion.size;
+    if (c.sign * motion.rate > kMoves * motion.size) return true;
+    if (!is_struck(c, flat_mode)) return false;
+    resets_[c.relation] = c;
+    return true;
   });
   return enter(flat_mode);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,11 @@ class FlatContacts {
                   const std::vector<std::size_t>& taken, const SystemState& left,
                   const SystemState& right);
 
+  // An impact that follows from others at this instant: a contact at rest that was struck, or one
+  // that the reset of another closes again. It is made ready to fire; null if there is none.
+  // Impacts happen one after the other, the hardest first, each by its own reset.
+  const Firing* next_impact();
+
   // All events of this instant are settled: begins to hold what has come to rest.
   void follow();
 
@@ -49,6 +55,7 @@ class FlatContacts {
     std::vector<std::size_t> reinits;
     std::vector<double> jumps;    // by reinit: of its variable, at the last reset that changed it
     double rate_before = 0.0;     // of sign * value
+    bool reverses = false;        // it left the relation with no rate towards the contact
     double rest = 0.0;            // time at which the bounces accumulate; 0: not known
     std::vector<double> times{};  // of the last resets, the newest last
     std::vector<double> after{}, previous{};  // values after the last one and the one before it
@@ -74,7 +81,15 @@ class FlatContacts {
   void remember(Reset reset, const SystemState& right);
   // Several relations that are reset in turns (flat_turns.cc).
   std::vector<Reset> taking_turns(std::size_t relation);
-  bool follow_turns();
+  void follow_turns();
+  // Several impacts at one instant (flat_impacts.cc).
+  double approach_of(const Reset& reset, std::size_t flat_mode);
+  bool is_beyond_another(const std::vector<Reset>& contacts, double t, const SystemState& later);
+  static bool is_near(const Reset& reset, const Motion& motion);
+  Firing changed_on_the_way();
+  bool is_closed(const Reset& reset) const;
+  bool is_struck(const Reset& reset, std::size_t flat_mode);
+  std::vector<Reset> pressed();
   bool hold(const std::vector<Reset>& contacts, double rest, const std::vector<double>& values);
   bool comes_to_rest(Reset& reset, SystemState& later);
   bool carry_on(const Reset& reset, double flight, const SystemState& landing, SystemState& later);
@@ -89,6 +104,11 @@ class FlatContacts {
   std::vector<std::size_t> now_;         // relations that fired at this instant with a reset
   bool reset_now_ = false;
   bool probed_ = false;
+  bool went_ahead_ = false;  // to where flights accumulate
+  double impact_time_ = -std::numeric_limits<double>::infinity();
+  double hardest_ = 0.0;     // impact at that time: its rate
+  std::size_t impacts_ = 0;  // that followed from it
+  Firing impact_;
   std::vector<Reset> held_;
   std::vector<std::unique_ptr<Made>> made_;
   std::map<std::size_t, std::optional<Formulas>> formulas_;  // none: it cannot be held

@@ -38,8 +38,10 @@ double time_left(const std::vector<double>& times) {
 void FlatContacts::remember(Reset reset, const SystemState& right) {
   Reset& last = resets_[reset.relation];
   reset.times = std::move(last.times);
-  if (reset.times.size() == kTimes) reset.times.erase(reset.times.begin());
-  reset.times.push_back(run_.time_);
+  if (reset.times.empty() || reset.times.back() != run_.time_) {
+    if (reset.times.size() == kTimes) reset.times.erase(reset.times.begin());
+    reset.times.push_back(run_.time_);
+  }
   reset.previous = std::move(last.after);
   reset.after = right.values;
   last = std::move(reset);
@@ -73,23 +75,25 @@ std::vector<FlatContacts::Reset> FlatContacts::taking_turns(std::size_t relation
   return found;
 }
 
-// True if relations that are reset in turns have come to rest, or have ended the run.
-bool FlatContacts::follow_turns() {
+// Holds relations that are reset in turns and have come to rest.
+void FlatContacts::follow_turns() {
   for (const std::size_t r : now_) {
     const std::vector<Reset> contacts = taking_turns(r);
     if (contacts.empty()) continue;
     const Reset& own = contacts.front();
     const double left = time_left(own.times);
-    std::vector<double> values = run_.state_.values;
+    SystemState later = run_.state_;
     if (left > 0.0) {
       const double length = own.times.back() - own.times[own.times.size() - 2];
       for (std::size_t i = 0; i < own.previous.size(); ++i)
-        values[i] += left / length * (own.after[i] - own.previous[i]);
+        later.values[i] += left / length * (own.after[i] - own.previous[i]);
     }
-    hold(contacts, run_.time_ + left, values);
-    return true;
+    if (is_beyond_another(contacts, run_.time_ + left, later))
+      hold(contacts, run_.time_, run_.state_.values);
+    else
+      hold(contacts, run_.time_ + left, later.values);
+    return;
   }
-  return false;
 }
 
 // Goes on at the time `rest`, where the resets accumulate, with these contacts closed. False if the
@@ -101,6 +105,8 @@ bool FlatContacts::hold(const std::vector<Reset>& contacts, double rest,
   if (rest > run_.time_ && rest < limit) {
     run_.time_ = run_.last_event_ = rest;
     run_.hops_ = 0;
+    went_ahead_ = true;
+    impact_time_ = rest;
     run_.state_.values = values;
     if (run_.tangents_ != nullptr)
       run_.tangents_->give_up(fmt::format("events accumulate at t = {:.10g}", run_.time_));

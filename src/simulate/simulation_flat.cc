@@ -101,9 +101,10 @@ void Simulation::enter_initial_flat_mode() {
 void Simulation::settle_flat(const Firing& first) {
   const Firing* firing = &first;
   const std::size_t logged = result_.events.size();
+  bool is_impact = false;
   while (firing->fired()) {
     const bool hop_follows_event = result_.events.size() > logged;
-    if (++hops_ > options_.max_hops) {
+    if (!is_impact && ++hops_ > options_.max_hops) {
       stop(StopReason::kEventStorm,
            fmt::format("more than {} events {}: '{}' keeps changing", options_.max_hops, place(),
                        run_->mode().guards[firing->guards.front()].name));
@@ -116,6 +117,9 @@ void Simulation::settle_flat(const Firing& first) {
     if (stopped_) return;
     firing =
         &run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
+    const Firing* impact = contacts_.next_impact();
+    is_impact = impact != nullptr;
+    if (is_impact) firing = impact;
   }
   chattering_.flag_cycles();
   if (!stopped_) contacts_.follow();
