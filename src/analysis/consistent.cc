@@ -71,9 +71,9 @@ std::optional<std::size_t> ConsistentSolver::unmet_equation(DaeData& data, doubl
   dae_.jacobian(data, t, x, dx, jacobian_.data());
   measure_rows();
   const Pattern& pattern = dae_.pattern();
-  for (int k = 0; k < pattern.nonzeros(); ++k)
-    if (jacobian_[static_cast<std::size_t>(pattern.nonzeros() + k)] != 0.0)
-      residual_[static_cast<std::size_t>(pattern.row[k])] = 0.0;
+  const auto nonzeros = static_cast<std::size_t>(pattern.nonzeros());
+  for (std::size_t k = 0; k < nonzeros; ++k)
+    if (jacobian_[nonzeros + k] != 0.0) residual_[static_cast<std::size_t>(pattern.row[k])] = 0.0;
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < residual_.size(); ++i) {
     const double off = std::abs(residual_[i]) / (row_terms_[i] + 1.0 / row_scale_[i]);

@@ -143,18 +143,19 @@ class Elimination {
       const auto child = [&](std::size_t k) { return Expr(node.children[k]); };
       if (const auto found = column_of_.find(&node); found != column_of_.end()) {
         form[found->second] += factor;
-      } else if (++terms > kMostTerms) {
-        form[atom(term)] += factor;
-      } else if (node.op == Op::kNegate) {
+        continue;
+      }
+      const Op op = ++terms <= kMostTerms ? node.op : Op::kCall;  // a call stays as it is
+      if (op == Op::kNegate) {
         stack.emplace_back(child(0), -factor);
-      } else if (node.op == Op::kAdd || node.op == Op::kSubtract) {
+      } else if (op == Op::kAdd || op == Op::kSubtract) {
         stack.emplace_back(child(0), factor);
-        stack.emplace_back(child(1), node.op == Op::kAdd ? factor : -factor);
-      } else if (node.op == Op::kMultiply && child(0).is_number()) {
+        stack.emplace_back(child(1), op == Op::kAdd ? factor : -factor);
+      } else if (op == Op::kMultiply && child(0).is_number()) {
         stack.emplace_back(child(1), factor * child(0).number());
-      } else if (node.op == Op::kMultiply && child(1).is_number()) {
+      } else if (op == Op::kMultiply && child(1).is_number()) {
         stack.emplace_back(child(0), factor * child(1).number());
-      } else if (node.op == Op::kDivide && child(1).is_number() && child(1).number() != 0.0) {
+      } else if (op == Op::kDivide && child(1).is_number() && child(1).number() != 0.0) {
         stack.emplace_back(child(0), factor / child(1).number());
       } else {
         form[atom(term)] += factor;

@@ -78,7 +78,8 @@ const Firing* FlatContacts::next_impact() {
 bool FlatContacts::is_beyond_another(const std::vector<Reset>& contacts, double t,
                                      const SystemState& later) {
   return std::ranges::any_of(resets_, [&](const auto& entry) {
-    const auto& [r, other] = entry;
+    const std::size_t r = entry.first;
+    const auto& other = entry.second;
     const auto is_beyond = [&](double time, const SystemState& state) {
       const Motion motion = place_of(r, time, state);
       return other.sign * motion.value < -GuardWatch::kBand * motion.size;

@@ -68,8 +68,8 @@ struct SimulateOptions {
 //
 //   enter the initial mode at a consistent point made from the start values
 //   while t < stop time:
-//     step the integrator of the mode, not beyond the next time event, the next kink that time alone
-//       causes (expr/break_times.h) or the stop time
+//     step the integrator of the mode, not beyond the next time event, the stop time or the next
+//     kink that time alone causes (expr/break_times.h)
 //     isolate all guard roots on the step's continuous extension
 //     if one is a switch: take the step again so that it ends where the guard itself vanishes
 //     store the points of the step
