@@ -449,13 +449,15 @@ std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
 std::unique_ptr<const EliminatedForm> with_rows(const EliminatedForm& form,
                                                 const std::vector<std::size_t>& rows) {
   auto result = std::make_unique<EliminatedForm>(form);
+  std::unordered_map<std::size_t, std::size_t> place;
+  for (std::size_t i = 0; i < rows.size(); ++i) place.emplace(rows[i], i);
   std::vector<std::size_t> selected;
   result->equations.clear();
   for (std::size_t k = 0; k < form.equations.size(); ++k) {
-    const auto found = std::ranges::find(rows, form.equations[k]);
-    if (found == rows.end()) continue;
+    const auto found = place.find(form.equations[k]);
+    if (found == place.end()) continue;
     selected.push_back(k);
-    result->equations.push_back(static_cast<std::size_t>(found - rows.begin()));
+    result->equations.push_back(found->second);
   }
   result->core = std::make_shared<const Dae>(form.core->with_equations(std::move(selected)));
   return result;

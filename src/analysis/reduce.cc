@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -17,14 +15,6 @@
 
 namespace saltus {
 namespace {
-
-constexpr double kRankTolerance = 1e-11;
-// A state that is in use counts this much more than a rival before it is given up.
-constexpr double kLoyalty = 3.0;
-// Entries that differ by less than rounding are alike; the one in the shorter column is the pivot.
-constexpr double kAlike = 1.0 - 1e-12;
-// Up to this many equations are taken in the order in which they are written.
-constexpr std::size_t kFillMatters = 100;
 
 // symbol = factor * other + offset.
 struct Alias {
@@ -242,171 +232,6 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
   }
   form.entry_values = Tape(values, def.inputs());
   return form;
-}
-
-StateSelector::StateSelector(const ReducedForm& form)
-    : form_(form), registers_(form.entry_values.make_workspace()), values_(form.entries.size()) {}
-
-std::vector<std::size_t> StateSelector::select(DaeData& data, double t, const double* x,
-                                               const double* dx,
-                                               const std::vector<std::size_t>& current) {
-  const double* inputs[] = {&t, x, dx, data.parameters.data(), data.held.data()};
-  form_.entry_values.evaluate(inputs, registers_, values_.data());
-  chosen_at_ = values_;
-  row_sizes_.assign(form_.equation_stages.size(), 0.0);
-  for (std::size_t e = 0; e < values_.size(); ++e) {
-    double& size = row_sizes_[form_.entries[e].equation];
-    size = std::max(size, std::abs(values_[e]));
-  }
-  std::vector<double> favour(form_.candidates.size(), 1.0);
-  for (const std::size_t k : current) favour[k] = 1.0 / kLoyalty;
-
-  std::vector<bool> eligible(form_.unknown_orders.size());
-  for (std::size_t j = 0; j < eligible.size(); ++j) eligible[j] = form_.unknown_orders[j] >= 1;
-  std::vector<bool> dependent(form_.candidates.size(), false);
-  int last_stage = 0;
-  for (const int c : form_.equation_stages) last_stage = std::max(last_stage, c);
-  found_dependence_ = true;
-  smallest_pivot_ = 1.0;
-  for (int stage = 1; stage <= last_stage; ++stage)
-    if (!eliminate_stage(stage, favour, eligible, dependent)) return {};
-  std::vector<std::size_t> states;
-  for (std::size_t k = 0; k < dependent.size(); ++k)
-    if (!dependent[k]) states.push_back(k);
-  if (states.size() != form_.states) return {};
-  found_dependence_ = false;
-  return states;
-}
-
-bool StateSelector::is_settled(DaeData& data, double t, const double* x, const double* dx) {
-  constexpr double kSmallChange = 0.25;
-  if (chosen_at_.size() != values_.size()) return false;
-  const double* inputs[] = {&t, x, dx, data.parameters.data(), data.held.data()};
-  form_.entry_values.evaluate(inputs, registers_, values_.data());
-  for (std::size_t e = 0; e < values_.size(); ++e) {
-    const double size = row_sizes_[form_.entries[e].equation];
-    if (!(std::abs(values_[e] - chosen_at_[e]) <= kSmallChange * smallest_pivot_ * size))
-      return false;
-  }
-  return true;
-}
-
-// Gaussian elimination on the equations differentiated at least `stage` times; the pivot columns
-// become dependent. Rows whose symbol is eliminated anyway go first: such entries are constant and
-// cannot go stale. The others take the largest entry of their row, weighed by `favour`; those that
-// fill in least go first, so that the work grows with the number of links of a chain and not with
-// its square. Only unknowns that are dependent in this stage are eligible in the next.
-bool StateSelector::eliminate_stage(int stage, const std::vector<double>& favour,
-                                    std::vector<bool>& eligible, std::vector<bool>& dependent) {
-  const std::size_t n = form_.unknown_orders.size();
-  std::vector<std::map<std::size_t, double>> rows(form_.equation_stages.size());
-  std::vector<std::set<std::size_t>> rows_with(n);
-  std::vector<double> largest(rows.size(), 0.0);
-  const auto candidate = [&](std::size_t j) {
-    return form_.symbol_candidates[j][static_cast<std::size_t>(form_.unknown_orders[j] - stage)];
-  };
-  std::vector<std::size_t> free_column(rows.size(), ReducedForm::npos);
-  for (std::size_t e = 0; e < form_.entries.size(); ++e) {
-    const ReducedForm::Entry& entry = form_.entries[e];
-    if (form_.equation_stages[entry.equation] < stage || !eligible[entry.unknown]) continue;
-    rows[entry.equation][entry.unknown] = values_[e];
-    rows_with[entry.unknown].insert(entry.equation);
-    largest[entry.equation] = std::max(largest[entry.equation], std::abs(values_[e]));
-    if (entry.constant && candidate(entry.unknown) == ReducedForm::npos)
-      free_column[entry.equation] = entry.unknown;
-  }
-
-  std::vector<bool> pivoted(n, false);
-  const bool avoid_fill = rows.size() > kFillMatters;
-  struct Choice {
-    std::size_t column = ReducedForm::npos;
-    std::size_t fill = 0;
-  };
-  const auto choose = [&](std::size_t i) {
-    Choice choice;
-    const std::size_t own = free_column[i];
-    if (own != ReducedForm::npos && !pivoted[own] && rows[i].count(own) > 0) {
-      choice.column = own;
-    } else {
-      const auto merit_of = [&](std::size_t j, double value) {
-        const std::size_t k = candidate(j);
-        return std::abs(value) <= kRankTolerance * largest[i]
-                   ? 0.0
-                   : std::abs(value) * (k == ReducedForm::npos ? 1.0 : favour[k]);
-      };
-      double best = 0.0;
-      for (const auto& [j, value] : rows[i]) best = std::max(best, merit_of(j, value));
-      double merit = 0.0;
-      for (const auto& [j, value] : rows[i]) {
-        const double mine = merit_of(j, value);
-        if (!(mine > 0.0 && mine >= kAlike * best)) continue;
-        const bool none = choice.column == ReducedForm::npos;
-        const std::size_t length = avoid_fill ? rows_with[j].size() : 0;
-        const std::size_t rival = none || !avoid_fill ? 0 : rows_with[choice.column].size();
-        if (!none && (length > rival || (length == rival && mine <= merit))) continue;
-        choice.column = j;
-        merit = mine;
-      }
-    }
-    if (avoid_fill && choice.column != ReducedForm::npos)
-      choice.fill = (rows[i].size() - 1) * (rows_with[choice.column].size() - 1);
-    return choice;
-  };
-  // By: no symbol that is eliminated anyway, fill, row.
-  std::set<std::tuple<bool, std::size_t, std::size_t>> queue;
-  std::vector<std::size_t> queued_fill(rows.size(), 0);
-  const auto key = [&](std::size_t i) {
-    return std::tuple(free_column[i] == ReducedForm::npos, queued_fill[i], i);
-  };
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (form_.equation_stages[i] < stage) continue;
-    queued_fill[i] = choose(i).fill;
-    queue.insert(key(i));
-  }
-  std::vector<std::size_t> changed;
-  while (!queue.empty()) {
-    const std::size_t i = std::get<2>(*queue.begin());
-    queue.erase(queue.begin());
-    const Choice choice = choose(i);
-    if (choice.column == ReducedForm::npos) {
-      dependent_equation_ = form_.stage_equations[i];
-      dependent_unknowns_.clear();
-      for (const ReducedForm::Entry& entry : form_.entries)
-        if (entry.equation == i) dependent_unknowns_.push_back(entry.unknown);
-      return false;
-    }
-    const std::size_t column = choice.column;
-    pivoted[column] = true;
-    const double pivot = rows[i].at(column);
-    smallest_pivot_ = std::min(smallest_pivot_, std::abs(pivot) / largest[i]);
-    changed.clear();
-    for (const auto& [j, value] : rows[i]) {
-      rows_with[j].erase(i);
-      for (const std::size_t other : rows_with[j]) changed.push_back(other);
-    }
-    for (const std::size_t other : rows_with[column]) {
-      const auto found = rows[other].find(column);
-      const double factor = found->second / pivot;
-      rows[other].erase(found);
-      for (const auto& [j, value] : rows[i]) {
-        if (j == column) continue;
-        rows[other][j] -= factor * value;
-        rows_with[j].insert(other);
-      }
-    }
-    rows_with[column].clear();
-    for (const std::size_t other : changed) {
-      if (queue.erase(key(other)) == 0) continue;
-      queued_fill[other] = choose(other).fill;
-      queue.insert(key(other));
-    }
-  }
-  for (std::size_t j = 0; j < n; ++j) {
-    const std::size_t k = pivoted[j] ? candidate(j) : ReducedForm::npos;
-    if (k != ReducedForm::npos) dependent[k] = true;
-    eligible[j] = pivoted[j] && form_.unknown_orders[j] > stage;
-  }
-  return true;
 }
 
 }  // namespace saltus

@@ -58,41 +58,4 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& definition,
                    const std::vector<VariableId>& unknowns, const Signature& signature,
                    const Offsets& offsets);
 
-// Chooses which candidate rows are in force, from numbers.
-class StateSelector {
- public:
-  explicit StateSelector(const ReducedForm& form);
-
-  // The states to use at this point, as candidate indices in increasing order; empty if the
-  // differentiated equations are dependent there. `current` is kept unless a clearly better choice
-  // exists, so that the selection does not flutter.
-  std::vector<std::size_t> select(DaeData& data, double t, const double* x, const double* dx,
-                                  const std::vector<std::size_t>& current);
-  // Whether the numbers have changed so little since the last choice that it need not be made
-  // again: little against its smallest pivot, so that equations which become dependent are looked
-  // at.
-  bool is_settled(DaeData& data, double t, const double* x, const double* dx);
-  // Whether the last choice failed because equations are dependent; one without states is empty
-  // too.
-  bool found_dependence() const { return found_dependence_; }
-  // After that: the equation of the mode that depends on others there, and the unknowns
-  // of the mode it contains on the level of highest derivatives.
-  std::size_t dependent_equation() const { return dependent_equation_; }
-  const std::vector<std::size_t>& dependent_unknowns() const { return dependent_unknowns_; }
-
- private:
-  bool eliminate_stage(int stage, const std::vector<double>& favour, std::vector<bool>& eligible,
-                       std::vector<bool>& dependent);
-
-  const ReducedForm& form_;
-  Tape::Workspace registers_;
-  std::vector<double> values_;
-  std::vector<double> chosen_at_;  // values_ at the last choice
-  std::vector<double> row_sizes_;  // largest of each equation then
-  double smallest_pivot_ = 1.0;    // of the last choice, relative to its equation
-  bool found_dependence_ = false;
-  std::size_t dependent_equation_ = 0;
-  std::vector<std::size_t> dependent_unknowns_;
-};
-
 }  // namespace saltus

@@ -20,6 +20,8 @@
 namespace saltus {
 namespace {
 
+constexpr std::size_t kMostSetups = 64;
+
 IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOptions& options,
                                      double tolerance) {
   const Dae& dae = *mode.dae;
@@ -136,8 +138,13 @@ ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states, bool 
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     dae = dae.with_equations(std::move(rows));
   }
-  return setups.emplace(states, Setup{dae, ConsistentSolver(dae), states, nullptr, nullptr})
+  return setups.emplace(states, Setup{std::move(dae), states, nullptr, nullptr, nullptr})
       .first->second;
+}
+
+ConsistentSolver& ModeRun::consistent_of(Setup& setup) {
+  if (setup.consistent == nullptr) setup.consistent = std::make_unique<ConsistentSolver>(setup.dae);
+  return *setup.consistent;
 }
 
 std::vector<std::size_t> ModeRun::rows_of(const std::vector<std::size_t>& states) const {
@@ -406,15 +413,14 @@ bool ModeRun::follow_states(double t, SystemState& state) {
   const auto& nominal = analysed_->dae->definition().nominal;
   for (const bool select_anew : {false, true}) {
     if (select_anew || active_ == nullptr) {
-      const std::vector<std::size_t> states =
-          selector_->select(data_, t, x.data(), dx_.data(), states_);
+      const std::vector<std::size_t> states = selector_->select(data_, t, x.data(), dx_.data());
       if (states.size() != analysed_->reduced->states) return false;
       if (select_anew && active_ != nullptr && states == states_) return false;
       states_ = states;
       active_ = &setup_for(states_);
     }
     x_ = x;
-    if (!active_->consistent.solve_unique(data_, t, x_.data(), dx_.data()).ok()) continue;
+    if (!consistent_of(*active_).solve_unique(data_, t, x_.data(), dx_.data()).ok()) continue;
     bool kept = true;
     for (std::size_t j = 0; j < x.size() && kept; ++j)
       kept = !given[j] || std::abs(x_[j] - x[j]) <= kRounding * (std::abs(x[j]) + nominal[j]);
@@ -489,7 +495,7 @@ void ModeRun::fix_what_stands_for(const SystemState& state, const std::vector<bo
 // the rest is made to fit them.
 bool ModeRun::select_states_if_large(double t) {
   if (selector_ == nullptr || projection_ != nullptr) return true;
-  states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
+  states_ = selector_->select(data_, t, x_.data(), dx_.data());
   if (states_.size() != analysed_->reduced->states) return false;
   active_ = &setup_for(states_);
   return true;
@@ -501,13 +507,14 @@ ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
   if (projector_ != nullptr && !update_projector(t, x_.data()))
     return {ConsistentStatus::kNotConverged, 0};
   if (selector_ != nullptr) {
-    states_ = selector_->select(data_, t, x_.data(), dx_.data(), {});
+    states_ = selector_->select(data_, t, x_.data(), dx_.data());
     if (states_.size() != analysed_->reduced->states)
       return {ConsistentStatus::kNotConverged, analysed_->reduced->fixed_rows - 1};
     active_ = &setup_for(states_);
   }
   if (projection_ != nullptr) {
-    const ConsistentOutcome outcome = active_->consistent.solve(data_, t, x_.data(), dx_.data());
+    const ConsistentOutcome outcome =
+        consistent_of(*active_).solve(data_, t, x_.data(), dx_.data());
     if (!outcome.ok()) return outcome;
   }
   hand_over(t, state);
@@ -544,7 +551,7 @@ StepOutcome ModeRun::step(double limit) {
   if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
   // Is it the constraints? Small changes of their numbers have not been looked at.
   const Integrator& at = integrator();
-  selector_->select(data_, at.time(), at.x().data(), at.dx().data(), states_);
+  selector_->select(data_, at.time(), at.x().data(), at.dx().data());
   return selector_->found_dependence() ? StepOutcome{StepStatus::kRanksChanged, 0} : outcome;
 }
 
@@ -567,7 +574,7 @@ bool ModeRun::determines_all(double t) {
   if (start_ != nullptr) return start_->determines_all(t);
   const Pattern& pattern = active_->dae.pattern();
   return pattern.rows != pattern.columns ||
-         active_->consistent.determines_all(data_, t, x_.data(), dx_.data());
+         consistent_of(*active_).determines_all(data_, t, x_.data(), dx_.data());
 }
 
 std::optional<std::size_t> ModeRun::contradicted_equation() {
@@ -576,8 +583,8 @@ std::optional<std::size_t> ModeRun::contradicted_equation() {
     return std::nullopt;
   constexpr double kTolerances = 100.0;
   const Integrator& at = integrator();
-  return active_->consistent.unmet_equation(data_, at.time(), at.x().data(), at.dx().data(),
-                                            kTolerances * integrator_options_.tolerance);
+  return consistent_of(*active_).unmet_equation(data_, at.time(), at.x().data(), at.dx().data(),
+                                                kTolerances * integrator_options_.tolerance);
 }
 
 bool ModeRun::update_projector(double t, const double* x) {
@@ -588,19 +595,37 @@ bool ModeRun::update_projector(double t, const double* x) {
 // as it was: one-step methods need nothing else. False if the constraints have become dependent.
 bool ModeRun::reselect() {
   const Integrator& old = integrator();
-  if (selector_->is_settled(data_, old.time(), old.x().data(), old.dx().data())) return true;
+  if (selector_->stands(data_, old.time(), old.x().data(), old.dx().data(), states_)) return true;
   std::vector<std::size_t> states =
-      selector_->select(data_, old.time(), old.x().data(), old.dx().data(), states_);
+      selector_->select(data_, old.time(), old.x().data(), old.dx().data());
   if (selector_->found_dependence()) return false;
   if (states == states_) return true;
   std::copy(old.x().begin(), old.x().end(), x_.begin());
   std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
+  // All other equations hold already. A row is d/dt x minus the unknown that is its value.
+  const ReducedForm& reduced = *analysed_->reduced;
+  std::vector<double> residuals(analysed_->dae->equation_count());
+  analysed_->dae->residual(data_, old.time(), x_.data(), dx_.data(), residuals.data());
+  for (const std::size_t k : states)
+    dx_[reduced.candidates[k]] -= residuals[reduced.fixed_rows + k];
   Setup& next = setup_for(states);
-  if (!next.consistent.solve(data_, old.time(), x_.data(), dx_.data()).ok()) return true;
   integrator_of(next).restart(old.time(), x_, dx_, old.suggested_step());
   active_ = &next;
   states_ = std::move(states);
+  if (setups_.size() > kMostSetups) forget_other_setups();
   return true;
+}
+
+// Long chains hardly ever come back to a choice of states they have left.
+void ModeRun::forget_other_setups() {
+  for (auto at = setups_.begin(); at != setups_.end();) {
+    if (&at->second == active_) {
+      ++at;
+      continue;
+    }
+    if (at->second.integrator != nullptr) earlier_ += at->second.integrator->counts();
+    at = setups_.erase(at);
+  }
 }
 
 std::string ModeRun::describe_rank_change() const {
@@ -665,7 +690,7 @@ void ModeRun::read_interpolated(double t, SystemState& state) {
   integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
   // The projected equation holds for its own choice of states only; the constraints always do.
   ConsistentSolver& solver =
-      projector_ != nullptr && projection_ != nullptr ? *projection_ : active_->consistent;
+      projector_ != nullptr && projection_ != nullptr ? *projection_ : consistent_of(*active_);
   const bool ok = !has_algebraic_ || solver.refine(data_, t, x_.data(), dx_.data()).ok();
   // Where constraints are redundant the interpolated values may have to change, not only what
   // follows from them.

@@ -9,6 +9,7 @@
 #include "analysis/consistent.h"
 #include "analysis/constraint_levels.h"
 #include "analysis/eliminate.h"
+#include "analysis/state_selector.h"
 #include "integrate/integrator.h"
 #include "model/system_state.h"
 #include "simulate/guard_watch.h"
@@ -121,8 +122,8 @@ class ModeRun {
   // The equations in force for one choice of states, and what integrates them.
   struct Setup {
     Dae dae;
-    ConsistentSolver consistent;
     std::vector<std::size_t> states;
+    std::unique_ptr<ConsistentSolver> consistent;      // made when asked for
     std::unique_ptr<const EliminatedForm> eliminated;  // what is integrated of it; null: all
     std::unique_ptr<Integrator> integrator;
   };
@@ -136,15 +137,17 @@ class ModeRun {
     return method_ == Method::kDerivativeArray && analysed_->values.u == 0;
   }
   ConsistentSolver& constraints() {
-    return projection_ != nullptr ? *projection_ : active_->consistent;
+    return projection_ != nullptr ? *projection_ : consistent_of(*active_);
   }
   std::unique_ptr<Integrator> make_integrator(const Dae& dae);
   Setup& setup_for(const std::vector<std::size_t>& states, bool shares_forces = false);
   bool share_forces();
   std::vector<std::size_t> rows_of(const std::vector<std::size_t>& states) const;
+  static ConsistentSolver& consistent_of(Setup& setup);
   Integrator& integrator_of(Setup& setup);
   bool integrate_core(Setup& setup);
   bool reselect();
+  void forget_other_setups();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
   void take_start(const SystemState& state);
