@@ -162,7 +162,7 @@ Tape::Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& 
            TapeCode code) {
   auto program = std::make_shared<Program>();
   Compiler(*program).compile(outputs, inputs);
-  if (code == TapeCode::kMachine) program->machine_code = MachineCode::compile(*program);
+  if (code == TapeCode::kMachine) program->machine_code = compile(*program);
   program_ = std::move(program);
 }
 

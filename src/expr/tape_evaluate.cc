@@ -49,7 +49,7 @@ void Tape::evaluate(const double* const* values, Workspace& workspace,
                     double* outputs) const noexcept {
   const Program& program = *program_;
   if (program.machine_code != nullptr) {
-    program.machine_code->entry()(workspace.data(), values, outputs);
+    program.machine_code->entry<TapeFunction>()(workspace.data(), values, outputs);
   } else {
     interpret(program, values, workspace.data(), outputs);
   }

@@ -1,19 +1,15 @@
 #include "expr/tape_machine.h"
 
-#if defined(__x86_64__) && defined(__unix__)
-#define SALTUS_HAS_MACHINE_CODE
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "expr/x64_assembler.h"
+#include "base/x64_assembler.h"
 
 namespace saltus {
 
@@ -86,7 +82,7 @@ class Generator {
     assign_groups();
   }
 
-  const std::vector<std::uint8_t>& generate() {
+  std::span<const std::uint8_t> generate() {
     enter();
     for (now_ = 0; now_ < p_.instructions.size(); ++now_) {
       const Xmm result = compute(p_.instructions[now_]);
@@ -436,29 +432,18 @@ class Generator {
 
 }  // namespace
 
-std::shared_ptr<const MachineCode> MachineCode::compile(const Tape::Program& program) {
+std::shared_ptr<const MachineCode> compile(const Tape::Program& program) {
   if (program.register_count > kLargestProgram || program.outputs.size() > kLargestProgram)
     return nullptr;
   for (const TapeInput& input : program.inputs)
     if (input.index > kLargestProgram) return nullptr;
   Generator generator(program);
-  const std::vector<std::uint8_t>& code = generator.generate();
-  void* memory =
-      mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  auto result = std::make_shared<const MachineCode>(memory, code.size());
-  std::copy(code.begin(), code.end(), static_cast<std::uint8_t*>(memory));
-  // Never writable and executable at once.
-  if (mprotect(memory, code.size(), PROT_READ | PROT_EXEC) != 0) return nullptr;
-  return result;
+  return MachineCode::load(generator.generate());
 }
-
-MachineCode::~MachineCode() { munmap(memory_, size_); }
 
 #else
 
-std::shared_ptr<const MachineCode> MachineCode::compile(const Tape::Program&) { return nullptr; }
-MachineCode::~MachineCode() = default;
+std::shared_ptr<const MachineCode> compile(const Tape::Program&) { return nullptr; }
 
 #endif
 

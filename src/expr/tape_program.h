@@ -41,7 +41,7 @@ struct TapeInput {
   std::uint32_t index = 0;
 };
 
-class MachineCode;  // expr/tape_machine.h
+class MachineCode;  // base/machine_code.h
 
 struct Tape::Program {
   std::vector<double> constants;

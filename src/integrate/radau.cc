@@ -330,7 +330,11 @@ bool Radau::factor(double h) {
     }
   }
   ++counts_.factorizations;
-  const bool ok = real_.factor(real_values_.data()) && complex_.factor(complex_values_.data());
+  bool ok = real_.factor(real_values_.data());
+  if (ok) {
+    complex_.take_pivots(real_);
+    ok = complex_.factor(complex_values_.data());
+  }
   factored_step_ = ok ? h : 0.0;
   return ok;
 }

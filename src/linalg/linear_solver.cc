@@ -166,6 +166,13 @@ template <class Scalar>
 LinearSolver<Scalar>& LinearSolver<Scalar>::operator=(LinearSolver&&) noexcept = default;
 
 template <class Scalar>
+void LinearSolver<Scalar>::take_pivots(const LinearSolver<double>& other) {
+  auto* mine = std::get_if<RecordedLu<Scalar>>(&impl_->chosen);
+  const auto* theirs = std::get_if<RecordedLu<double>>(&other.impl_->chosen);
+  if (mine != nullptr && theirs != nullptr) mine->take_pivots(*theirs);
+}
+
+template <class Scalar>
 bool LinearSolver<Scalar>::factor(const Scalar* values) {
   const auto* recorded = std::get_if<RecordedLu<Scalar>>(&impl_->chosen);
   if (recorded != nullptr && impl_->pattern && recorded->recordings() >= kMostRecordings) {

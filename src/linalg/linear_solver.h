@@ -25,6 +25,10 @@ class LinearSolver {
   LinearSolver(LinearSolver&&) noexcept;
   LinearSolver& operator=(LinearSolver&&) noexcept;
 
+  // Before the first factor(): uses the pivots that were chosen for a matrix of the same pattern
+  // and like numbers, where that saves choosing.
+  void take_pivots(const LinearSolver<double>& other);
+
   // values[k] is the k-th nonzero of the pattern. False if the matrix is singular to working
   // precision or holds a NaN.
   bool factor(const Scalar* values);
@@ -41,6 +45,7 @@ class LinearSolver {
   double pivot_ratio() const;
 
  private:
+  friend class LinearSolver<std::complex<double>>;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

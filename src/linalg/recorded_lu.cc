@@ -28,6 +28,31 @@ std::complex<double> reciprocal(const std::complex<double>& a) {
   const double size = a.real() * a.real() + a.imag() * a.imag();
   return {a.real() / size, -a.imag() / size};
 }
+// A sum of products that machine code can form in the same order (lu_machine.cc).
+template <class Scalar>
+class ProductSum {
+ public:
+  void add(double a, double b) { sum_ += a * b; }
+  double value() const { return sum_; }
+
+ private:
+  double sum_ = 0.0;
+};
+template <>
+class ProductSum<std::complex<double>> {
+ public:
+  void add(const std::complex<double>& a, const std::complex<double>& b) {
+    rr_ += a.real() * b.real();
+    ii_ += a.imag() * b.imag();
+    ri_ += a.real() * b.imag();
+    ir_ += a.imag() * b.real();
+  }
+  std::complex<double> value() const { return {rr_ - ii_, ri_ + ir_}; }
+
+ private:
+  double rr_ = 0.0, ii_ = 0.0, ri_ = 0.0, ir_ = 0.0;
+};
+
 double magnitude(double a) { return std::abs(a); }
 double magnitude(const std::complex<double>& a) { return std::abs(a.real()) + std::abs(a.imag()); }
 
@@ -113,8 +138,19 @@ struct ActiveMatrix {
 
 template <class Scalar>
 RecordedLu<Scalar>::RecordedLu(const Pattern& pattern) : pattern_(pattern), n_(pattern.rows) {
-  inverse_pivot_.resize(n_);
   work_.resize(n_);
+}
+
+template <class Scalar>
+void RecordedLu<Scalar>::take_pivots(const RecordedLu<double>& other) {
+  if (recorded_ || !other.recorded_) return;
+  recorded_ = true;
+  layout_ = other.layout_;
+  lower_ = other.lower_;
+  lower_weight_ = other.lower_weight_;
+  factors_.assign(other.factors_.size(), Scalar(0.0));
+  replays_ = 0;
+  machine_ = {};
 }
 
 template <class Scalar>
@@ -132,12 +168,14 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
   const int n = n_;
   dependent_column_ = -1;
   ++recordings_;
+  replays_ = 0;
+  machine_ = {};
   ActiveMatrix<Scalar> a(pattern_);
   if (!a.fill(pattern_, values)) return false;
   std::vector<int> rows(n);  // active ones
   for (int i = 0; i < n; ++i) rows[i] = i;
-  row_of_.assign(n, 0);
-  column_of_.assign(n, 0);
+  layout_.row_of.assign(n, 0);
+  layout_.column_of.assign(n, 0);
   std::vector<int> row_position(n), column_position(n, -1);
   std::vector<std::vector<int>> lower(n);  // by row: steps whose pivot row was subtracted
   // A column with one entry left is a pivot without multipliers: no search.
@@ -184,8 +222,8 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
           dependent_column_ = j;
       return false;
     }
-    row_of_[step] = pivot_row;
-    column_of_[step] = pivot_column;
+    layout_.row_of[step] = pivot_row;
+    layout_.column_of[step] = pivot_column;
     row_position[pivot_row] = column_position[pivot_column] = step;
     std::erase(rows, pivot_row);
     const Scalar inverse = reciprocal(a.remove(pivot_row, pivot_column));
@@ -200,18 +238,21 @@ bool RecordedLu<Scalar>::record(const Scalar* values) {
       a.measure(entry.column);
     }
   }
-  row_scale_.resize(n);
-  row_size_.resize(n);
-  for (int i = 0; i < n; ++i) {
-    row_scale_[i] = a.row_scale[row_of_[i]];
-    row_size_[i] = 1.0 / row_scale_[i];
-  }
   std::vector<std::vector<int>> upper(n);
   for (int i = 0; i < n; ++i) {
     for (const Entry& entry : a.rows[i]) upper[i].push_back(column_position[entry.column]);
     std::sort(upper[i].begin(), upper[i].end());
   }
   lay_out(row_position, column_position, lower, upper);
+  lower_.clear();
+  lower_weight_.clear();
+  for (int i = 0; i < n; ++i) {
+    for (int l = layout_.lower_begin[i]; l < layout_.upper_begin[i]; ++l) {
+      const int source = layout_.row_of[layout_.entry_column[l]];
+      lower_.push_back(l);
+      lower_weight_.push_back(a.row_scale[layout_.row_of[i]] / a.row_scale[source]);
+    }
+  }
   return true;
 }
 
@@ -222,90 +263,120 @@ void RecordedLu<Scalar>::lay_out(const std::vector<int>& row_position,
                                  const std::vector<int>& column_position,
                                  const std::vector<std::vector<int>>& lower,
                                  const std::vector<std::vector<int>>& upper) {
-  lower_begin_.clear();
-  upper_begin_.clear();
-  entry_column_.clear();
-  for (const int row : row_of_) {
-    lower_begin_.push_back(static_cast<int>(entry_column_.size()));
-    entry_column_.insert(entry_column_.end(), lower[row].begin(), lower[row].end());
-    upper_begin_.push_back(static_cast<int>(entry_column_.size()));
-    entry_column_.insert(entry_column_.end(), upper[row].begin(), upper[row].end());
+  layout_.lower_begin.clear();
+  layout_.upper_begin.clear();
+  layout_.entry_column.clear();
+  for (const int row : layout_.row_of) {
+    layout_.lower_begin.push_back(static_cast<int>(layout_.entry_column.size()));
+    layout_.entry_column.insert(layout_.entry_column.end(), lower[row].begin(), lower[row].end());
+    layout_.upper_begin.push_back(static_cast<int>(layout_.entry_column.size()));
+    layout_.entry_column.insert(layout_.entry_column.end(), upper[row].begin(), upper[row].end());
   }
-  lower_begin_.push_back(static_cast<int>(entry_column_.size()));
-  const int first_pivot = static_cast<int>(entry_column_.size());
-  factors_.assign(entry_column_.size() + static_cast<std::size_t>(n_), Scalar(0.0));
+  layout_.lower_begin.push_back(static_cast<int>(layout_.entry_column.size()));
+  const int first_pivot = static_cast<int>(layout_.entry_column.size());
+  factors_.assign(layout_.entry_column.size() + 2 * static_cast<std::size_t>(n_), Scalar(0.0));
 
   std::vector<std::vector<std::pair<int, int>>> given(n_);  // by row: nonzero, column
   for (int j = 0; j < n_; ++j)
     for (int k = pattern_.start[j]; k < pattern_.start[j + 1]; ++k)
       given[row_position[pattern_.row[k]]].emplace_back(k, column_position[j]);
-  scatter_.resize(pattern_.row.size());
-  targets_.clear();
+  layout_.scatter.resize(pattern_.row.size());
+  layout_.targets.clear();
   std::vector<int> place(n_);  // of the entries of the row at work
   for (int i = 0; i < n_; ++i) {
-    for (int e = lower_begin_[i]; e < lower_begin_[i + 1]; ++e) place[entry_column_[e]] = e;
+    for (int e = layout_.lower_begin[i]; e < layout_.lower_begin[i + 1]; ++e)
+      place[layout_.entry_column[e]] = e;
     place[i] = first_pivot + i;
-    for (const auto& [k, column] : given[i]) scatter_[k] = place[column];
-    for (int l = lower_begin_[i]; l < upper_begin_[i]; ++l) {
-      const int k = entry_column_[l];
-      for (int u = upper_begin_[k]; u < lower_begin_[k + 1]; ++u)
-        targets_.push_back(place[entry_column_[u]]);
+    for (const auto& [k, column] : given[i]) layout_.scatter[k] = place[column];
+    for (int l = layout_.lower_begin[i]; l < layout_.upper_begin[i]; ++l) {
+      const int k = layout_.entry_column[l];
+      for (int u = layout_.upper_begin[k]; u < layout_.lower_begin[k + 1]; ++u)
+        layout_.targets.push_back(place[layout_.entry_column[u]]);
     }
   }
 }
 
 template <class Scalar>
 bool RecordedLu<Scalar>::replay(const Scalar* values) {
+  // From here on writing the instructions pays, up to a length that still fits the caches.
+  constexpr int kCompileAt = 6;
+  constexpr std::size_t kLongest = 4000;
+  if (++replays_ == kCompileAt && layout_.targets.size() + layout_.entry_column.size() <= kLongest)
+    machine_ = compile_lu<Scalar>(layout_);
+  if (machine_.code != nullptr) {
+    machine_.factor(values, factors_.data());
+  } else {
+    eliminate(values);
+  }
+  return pivots_are_good();
+}
+
+template <class Scalar>
+void RecordedLu<Scalar>::eliminate(const Scalar* values) {
   std::fill(factors_.begin(), factors_.end(), Scalar(0.0));
-  for (std::size_t k = 0; k < scatter_.size(); ++k) factors_[scatter_[k]] = values[k];
+  for (std::size_t k = 0; k < layout_.scatter.size(); ++k) factors_[layout_.scatter[k]] = values[k];
   Scalar* const factors = factors_.data();
-  const Scalar* const pivots = factors + entry_column_.size();
-  const int* target = targets_.data();
-  double largest = 0.0;
+  Scalar* const reciprocals = factors + layout_.reciprocal(0);
+  const int* target = layout_.targets.data();
   for (int i = 0; i < n_; ++i) {
-    for (int l = lower_begin_[i]; l < upper_begin_[i]; ++l) {
-      const int k = entry_column_[l];
-      const Scalar factor = multiply(factors[l], inverse_pivot_[k]);
+    for (int l = layout_.lower_begin[i]; l < layout_.upper_begin[i]; ++l) {
+      const int k = layout_.entry_column[l];
+      const Scalar factor = multiply(factors[l], reciprocals[k]);
       factors[l] = factor;
-      largest = std::max(largest, magnitude(factor) * row_scale_[i] * row_size_[k]);
-      const int end = lower_begin_[k + 1];
-      for (int u = upper_begin_[k]; u < end; ++u, ++target)
+      const int end = layout_.lower_begin[k + 1];
+      for (int u = layout_.upper_begin[k]; u < end; ++u, ++target)
         factors[*target] -= multiply(factor, factors[u]);
     }
-    inverse_pivot_[i] = reciprocal(pivots[i]);
-    // Negated so that a NaN or a zero pivot fails too.
-    if (!(magnitude(inverse_pivot_[i]) <= std::numeric_limits<double>::max())) return false;
+    reciprocals[i] = reciprocal(factors[layout_.pivot(i)]);
   }
+}
+
+template <class Scalar>
+bool RecordedLu<Scalar>::pivots_are_good() const {
+  const Scalar* const factors = factors_.data();
+  const Scalar* const reciprocals = factors + layout_.reciprocal(0);
+  for (int i = 0; i < n_; ++i)
+    // Negated so that a NaN or a zero pivot fails too.
+    if (!(magnitude(reciprocals[i]) <= std::numeric_limits<double>::max())) return false;
+  double largest = 0.0;
+  for (std::size_t k = 0; k < lower_.size(); ++k)
+    largest = std::max(largest, magnitude(factors[lower_[k]]) * lower_weight_[k]);
   return largest <= kLargestMultiplier;
 }
 
 template <class Scalar>
 void RecordedLu<Scalar>::solve(Scalar* b) const {
+  if (machine_.code != nullptr) {
+    machine_.solve(factors_.data(), work_.data(), b);
+    return;
+  }
   const Scalar* const factors = factors_.data();
-  const int* const column = entry_column_.data();
+  const Scalar* const reciprocals = factors + layout_.reciprocal(0);
+  const int* const column = layout_.entry_column.data();
   Scalar* const work = work_.data();
   for (int i = 0; i < n_; ++i) {
-    Scalar sum = b[row_of_[i]];
-    const int end = upper_begin_[i];
-    for (int l = lower_begin_[i]; l < end; ++l) sum -= multiply(factors[l], work[column[l]]);
-    work[i] = sum;
+    ProductSum<Scalar> sum;
+    const int end = layout_.upper_begin[i];
+    for (int l = layout_.lower_begin[i]; l < end; ++l) sum.add(factors[l], work[column[l]]);
+    work[i] = b[layout_.row_of[i]] - sum.value();
   }
   for (int i = n_ - 1; i >= 0; --i) {
-    Scalar sum = work[i];
-    const int end = lower_begin_[i + 1];
-    for (int u = upper_begin_[i]; u < end; ++u) sum -= multiply(factors[u], work[column[u]]);
-    work[i] = multiply(sum, inverse_pivot_[i]);
+    ProductSum<Scalar> sum;
+    const int end = layout_.lower_begin[i + 1];
+    for (int u = layout_.upper_begin[i]; u < end; ++u) sum.add(factors[u], work[column[u]]);
+    work[i] = multiply(work[i] - sum.value(), reciprocals[i]);
   }
-  for (int i = 0; i < n_; ++i) b[column_of_[i]] = work[i];
+  for (int i = 0; i < n_; ++i) b[layout_.column_of[i]] = work[i];
 }
 
 template <class Scalar>
 double RecordedLu<Scalar>::pivot_ratio() const {
   double smallest = std::numeric_limits<double>::infinity();
   double largest = 0.0;
-  for (std::size_t k = entry_column_.size(); k < factors_.size(); ++k) {
-    smallest = std::min(smallest, magnitude(factors_[k]));
-    largest = std::max(largest, magnitude(factors_[k]));
+  for (int i = 0; i < n_; ++i) {
+    const double size = magnitude(factors_[layout_.pivot(i)]);
+    smallest = std::min(smallest, size);
+    largest = std::max(largest, size);
   }
   return n_ == 0 ? 1.0 : smallest / largest;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <vector>
 
+#include "linalg/lu_machine.h"
 #include "linalg/pattern.h"
 
 namespace saltus {
@@ -10,14 +12,18 @@ namespace saltus {
 // LU factorization of a small sparse matrix by replaying a recorded elimination. Pivots are chosen
 // once from numbers (Markowitz count among sufficiently large entries, so little fill arises); the
 // positions every multiplication and subtraction touches are written down; later factorizations run
-// through that list without searching, and without allocating. If a multiplier grows too large for
-// the old pivots, new ones are chosen from the numbers at hand.
+// through that list without searching, and without allocating but once: a list that is used again
+// becomes machine code. If a multiplier grows too large for the old pivots, new ones are chosen
+// from the numbers at hand.
 //
 // Recording searches all rows for every pivot, so this is meant for n up to a few hundred.
 template <class Scalar>
 class RecordedLu {
  public:
   explicit RecordedLu(const Pattern& pattern);
+
+  // Takes over the pivots chosen for another matrix of this pattern, unless it has its own.
+  void take_pivots(const RecordedLu<double>& other);
 
   // False if the matrix is singular to working precision or holds a NaN.
   bool factor(const Scalar* values);
@@ -27,13 +33,18 @@ class RecordedLu {
   double pivot_ratio() const;
   // How often pivots were chosen.
   int recordings() const { return recordings_; }
+  bool is_compiled() const { return machine_.code != nullptr; }
 
  private:
+  friend class RecordedLu<std::complex<double>>;
+
   bool record(const Scalar* values);
   void lay_out(const std::vector<int>& row_position, const std::vector<int>& column_position,
                const std::vector<std::vector<int>>& lower,
                const std::vector<std::vector<int>>& upper);
   bool replay(const Scalar* values);
+  void eliminate(const Scalar* values);
+  bool pivots_are_good() const;
 
   Pattern pattern_;
   int n_;
@@ -41,16 +52,12 @@ class RecordedLu {
   int recordings_ = 0;
   int dependent_column_ = -1;
 
-  // Row i of the factors, in pivot order: L entries, then U entries, contiguous in factors_. The
-  // pivots come after all rows.
+  LuLayout layout_;
   std::vector<Scalar> factors_;
-  std::vector<Scalar> inverse_pivot_;
-  std::vector<int> row_of_, column_of_;         // original row and column of the i-th pivot
-  std::vector<int> scatter_;                    // nonzero k of the matrix -> factors_
-  std::vector<int> lower_begin_, upper_begin_;  // by row; upper ends where the next lower begins
-  std::vector<int> entry_column_;               // pivot-order column of each entry of factors_
-  std::vector<int> targets_;                  // where each U entry of the source row is subtracted
-  std::vector<double> row_scale_, row_size_;  // 1 / largest entry, largest entry, when recorded
+  std::vector<int> lower_;            // the L entries
+  std::vector<double> lower_weight_;  // what equilibrated rows would multiply them by
+  int replays_ = 0;                   // since the pivots were chosen
+  LuMachine<Scalar> machine_;
   mutable std::vector<Scalar> work_;
 };
 
