@@ -94,10 +94,11 @@ double worst_residual(const Problem& problem, const std::vector<Expr>& constrain
   const Tape tape(constraints, {{problem.system.time()}, inputs});
   Tape::Workspace workspace = tape.make_workspace();
   std::vector<double> out(constraints.size());
+  std::vector<double> point(trajectory.signals.size());
   double worst = 0.0;
   for (std::size_t k = 0; k < trajectory.size(); ++k) {
-    const double* values[] = {&trajectory.time[k],
-                              trajectory.values.data() + k * trajectory.signals.size()};
+    for (std::size_t j = 0; j < point.size(); ++j) point[j] = trajectory.value(k, j);
+    const double* values[] = {&trajectory.time[k], point.data()};
     tape.evaluate(values, workspace, out.data());
     for (const double r : out)
       if (!(std::abs(r) <= worst)) worst = std::abs(r);

@@ -25,7 +25,7 @@ enum class Format : std::int32_t { kDouble = 0, kInt32 = 20, kText = 51 };
 // Where a variable lives, one column of dataInfo.
 struct DataInfo {
   std::int32_t matrix;         // 1: data_1, 2: data_2, 0: the abscissa, valid for both
-  std::int32_t row;            // from 1; a negative row would mean the negated values
+  std::int32_t row;            // from 1; a negative row means the negated values
   std::int32_t interpolation;  // 0: linear
   std::int32_t outside;        // -1: undefined outside the time range, 0: the first or last value
 };
@@ -99,17 +99,25 @@ void write_mat(const Trajectory& trajectory, const std::string& path) {
   std::vector<std::string> names = {"time"};
   std::vector<std::string> descriptions = {"Simulation time [s]"};
   std::vector<DataInfo> infos = {{0, 1, 0, -1}};
-  const auto declare = [&](const std::vector<SignalInfo>& group, std::int32_t matrix,
-                           std::int32_t outside) {
-    std::int32_t row = 2;  // the first row of either matrix is time
-    for (const SignalInfo& info : group) {
-      names.push_back(info.name);
-      descriptions.push_back(described(info));
-      infos.push_back({matrix, row++, 0, outside});
-    }
+  // The first row of either matrix is time.
+  std::vector<double> constants = trajectory.parameter_values;  // rows of data_1
+  const auto declare = [&](const SignalInfo& info, DataInfo where) {
+    names.push_back(info.name);
+    descriptions.push_back(described(info));
+    infos.push_back(where);
   };
-  declare(trajectory.signals, 2, -1);
-  declare(trajectory.parameters, 1, 0);
+  for (std::size_t k = 0; k < trajectory.signals.size(); ++k) {
+    const Trajectory::Source from = trajectory.source(k);
+    if (from.column == Trajectory::Source::kNoColumn) {
+      constants.push_back(from.factor);
+      declare(trajectory.signals[k], {1, static_cast<std::int32_t>(constants.size()) + 1, 0, 0});
+      continue;
+    }
+    const auto row = static_cast<std::int32_t>(from.column) + 2;
+    declare(trajectory.signals[k], {2, from.factor < 0.0 ? -row : row, 0, -1});
+  }
+  for (std::size_t k = 0; k < trajectory.parameters.size(); ++k)
+    declare(trajectory.parameters[k], {1, static_cast<std::int32_t>(k) + 2, 0, 0});
 
   MatWriter out(path);
   out.aclass();
@@ -117,20 +125,19 @@ void write_mat(const Trajectory& trajectory, const std::string& path) {
   out.texts("description", descriptions);
   out.infos(infos);
 
-  const std::size_t parameters = trajectory.parameters.size();
-  out.header("data_1", Format::kDouble, parameters + 1, 2);
+  out.header("data_1", Format::kDouble, constants.size() + 1, 2);
   const double start = trajectory.size() == 0 ? 0.0 : trajectory.time.front();
   const double stop = trajectory.size() == 0 ? 0.0 : trajectory.time.back();
   for (const double time : {start, stop}) {
     out.values(&time, 1);
-    out.values(trajectory.parameter_values.data(), parameters);
+    out.values(constants.data(), constants.size());
   }
 
-  const std::size_t signals = trajectory.signals.size();
-  out.header("data_2", Format::kDouble, signals + 1, trajectory.size());
+  const std::size_t width = trajectory.width();
+  out.header("data_2", Format::kDouble, width + 1, trajectory.size());
   for (std::size_t point = 0; point < trajectory.size(); ++point) {
     out.values(&trajectory.time[point], 1);
-    out.values(trajectory.values.data() + point * signals, signals);
+    out.values(trajectory.values.data() + point * width, width);
   }
   out.finish();
 }

@@ -160,6 +160,27 @@ TEST_F(Mat, ParametersHoldAtBothEnds) {
   EXPECT_EQ(data[matrix->dims[0]], trajectory_.time.back());
 }
 
+TEST_F(Mat, EqualSignalsShareARowAndConstantsStandBesideParameters) {
+  Trajectory trajectory;
+  trajectory.signals = {{"x", "", ""}, {"minus_x", "", ""}, {"mass", "", ""}};
+  trajectory.sources = {{0, 1.0}, {0, -1.0}, {Trajectory::Source::kNoColumn, 7.0}};
+  trajectory.columns = 1;
+  trajectory.parameters = {{"g", "", ""}};
+  trajectory.parameter_values = {9.81};
+  trajectory.time = {0.0, 1.0};
+  trajectory.mode = {ModeId(0), ModeId(0)};
+  trajectory.values = {1.0, 2.0};
+  write_mat(trajectory, folder_ / "shared.mat");
+  const ResultReader reader(folder_ / "shared.mat");
+  ASSERT_TRUE(reader.open());
+  EXPECT_EQ(reader.values("x"), (std::vector<double>{1.0, 2.0}));
+  EXPECT_EQ(reader.values("minus_x"), (std::vector<double>{-1.0, -2.0}));
+  EXPECT_EQ(reader.values("mass"), (std::vector<double>{7.0, 7.0}));
+  EXPECT_EQ(reader.values("g"), (std::vector<double>{9.81, 9.81}));
+  EXPECT_EQ(reader.entries().at("mass").matrix, 1);
+  EXPECT_EQ(reader.entries().at("minus_x").row, -reader.entries().at("x").row);
+}
+
 TEST_F(Mat, WritesARunWithoutPointsOrParameters) {
   Trajectory empty;
   empty.signals = {{"x", "", ""}};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "expr/differentiate.h"
+#include "expr/graph.h"
 #include "model/build.h"
 
 namespace saltus {
@@ -51,6 +52,7 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
   }
   variables_seen_ = system.variables().size();
   for (const Mode& mode : system.modes()) trajectory_.mode_names.push_back(mode.name);
+  evaluate_constants();
   compile();
   // Moving what is stored again and again would take as long as finding it.
   constexpr double kMostReserved = 4e6;  // numbers
@@ -60,14 +62,44 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
 }
 
 void Recorder::add_signal(SignalInfo info, const Expr& value) {
+  using Source = Trajectory::Source;
   trajectory_.signals.push_back(std::move(info));
-  columns_.push_back(value);
+  if (value.is_number()) {
+    trajectory_.sources.push_back({Source::kNoColumn, value.number()});
+    return;
+  }
+  const std::vector<Expr> leaves = leaves_of(value);
+  if (std::ranges::all_of(leaves, [](const Expr& leaf) { return leaf.is_parameter(); })) {
+    constants_.emplace_back(trajectory_.sources.size(), value);
+    trajectory_.sources.push_back({Source::kNoColumn, 0.0});
+    return;
+  }
+  const bool is_negative = value.node()->op == Op::kNegate;
+  const Expr stored = is_negative ? Expr(value.node()->children[0]) : value;
+  const auto [found, is_new] = column_of_.try_emplace(stored.node(), columns_.size());
+  if (is_new) columns_.push_back(stored);
+  trajectory_.sources.push_back({found->second, is_negative ? -1.0 : 1.0});
+}
+
+void Recorder::evaluate_constants() {
+  std::vector<Expr> formulas;
+  for (const auto& [signal, formula] : constants_) formulas.push_back(formula);
+  const Tape tape(formulas, state_inputs(system_), TapeCode::kInterpreted);
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> values(formulas.size());
+  const double* inputs[] = {nullptr, nullptr, nullptr, trajectory_.parameter_values.data(),
+                            nullptr};
+  tape.evaluate(inputs, registers, values.data());
+  for (std::size_t k = 0; k < values.size(); ++k)
+    trajectory_.sources[constants_[k].first].factor = values[k];
+  constants_.clear();
 }
 
 void Recorder::compile() {
   tape_ = Tape(columns_, state_inputs(system_));
   registers_ = tape_.make_workspace();
   row_.resize(columns_.size());
+  trajectory_.columns = columns_.size();
 }
 
 void Recorder::follow_growth() {
@@ -94,7 +126,10 @@ void Recorder::store(double t, ModeId mode, const SystemState& state) {
                             trajectory_.parameter_values.data(), state.slots.data()};
   tape_.evaluate(inputs, registers_, row_.data());
   if (sink_ != nullptr) {
-    sink_->store(t, mode, row_.data());
+    signal_row_.resize(trajectory_.sources.size());
+    for (std::size_t k = 0; k < signal_row_.size(); ++k)
+      signal_row_[k] = trajectory_.sources[k].read(row_.data());
+    sink_->store(t, mode, signal_row_.data());
     return;
   }
   trajectory_.time.push_back(t);

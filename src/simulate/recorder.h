@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "expr/tape.h"
@@ -31,6 +33,7 @@ class Recorder {
 
  private:
   void add_signal(SignalInfo info, const Expr& value);
+  void evaluate_constants();
   void compile();
 
   const HybridSystem& system_;
@@ -41,10 +44,13 @@ class Recorder {
   ResultSink* sink_;
   SystemState point_;
   std::size_t variables_seen_ = 0;
-  std::vector<Expr> columns_;  // by signal
+  std::vector<Expr> columns_;  // what is stored
+  std::unordered_map<const Node*, std::size_t> column_of_;
+  std::vector<std::pair<std::size_t, Expr>> constants_;  // signals that read parameters only
   Tape tape_;
   Tape::Workspace registers_;
-  std::vector<double> row_;
+  std::vector<double> row_;         // one point of the columns
+  std::vector<double> signal_row_;  // and of the signals, for the sink
   Trajectory trajectory_;
 };
 

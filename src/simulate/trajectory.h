@@ -30,13 +30,31 @@ struct Trajectory {
   std::vector<double> parameter_values;
   std::vector<std::string> mode_names;  // by ModeId
 
+  // A signal is a multiple of a stored column, or a constant: many have the same values, up to the
+  // sign.
+  struct Source {
+    static constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
+    std::size_t column;
+    double factor;  // without a column: the constant
+
+    double read(const double* point) const {
+      return column == kNoColumn ? factor : factor * point[column];
+    }
+  };
+  std::vector<Source> sources;  // by signal; empty: each has its own column
+
   std::vector<double> time;
   std::vector<ModeId> mode;    // active mode at each point
-  std::vector<double> values;  // point-major: values[point * signals.size() + signal]
+  std::vector<double> values;  // point-major: values[point * width() + column]
+  std::size_t columns = 0;     // where `sources` are given
 
   std::size_t size() const { return time.size(); }
+  std::size_t width() const { return sources.empty() ? signals.size() : columns; }
+  Source source(std::size_t signal) const {
+    return sources.empty() ? Source{signal, 1.0} : sources[signal];
+  }
   double value(std::size_t point, std::size_t signal) const {
-    return values[point * signals.size() + signal];
+    return source(signal).read(values.data() + point * width());
   }
   // Index of the named signal; throws Error that suggests the nearest name.
   std::size_t find(const std::string& name) const;

@@ -25,6 +25,17 @@ TEST(Trajectory, GivesOneColumnByName) {
   EXPECT_EQ(trajectory.column("der(height)"), (std::vector<double>{10.0, 20.0, 30.0}));
 }
 
+TEST(Trajectory, SignalsMayShareAColumnOrBeConstant) {
+  Trajectory trajectory = two_signals();
+  trajectory.signals.push_back({"depth", "m", ""});
+  trajectory.signals.push_back({"mass", "kg", ""});
+  trajectory.columns = 2;
+  trajectory.sources = {{0, 1.0}, {1, 1.0}, {0, -1.0}, {Trajectory::Source::kNoColumn, 7.0}};
+  EXPECT_EQ(trajectory.column("der(height)"), (std::vector<double>{10.0, 20.0, 30.0}));
+  EXPECT_EQ(trajectory.column("depth"), (std::vector<double>{-1.0, -2.0, -3.0}));
+  EXPECT_EQ(trajectory.column("mass"), (std::vector<double>{7.0, 7.0, 7.0}));
+}
+
 TEST(Trajectory, SuggestsTheNearestName) {
   try {
     two_signals().column("heigth");
