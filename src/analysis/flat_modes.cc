@@ -44,6 +44,7 @@ FlatModes::FlatModes(const HybridSystem& system)
     always_used_.push_back(r.condition);
     always_used_.push_back(r.value);
   }
+  for (const Assertion& a : model.assertions) always_used_.push_back(a.condition);
   for (const Termination& t : model.terminations) always_used_.push_back(t.condition);
   for (const Derived& d : system.derived()) always_used_.push_back(d.value);
   collect(model.equations, always_used_);

@@ -10,6 +10,7 @@
 #include "expr/differentiate.h"
 #include "expr/traverse.h"
 #include "model/aliases.h"
+#include "model/solved_equations.h"
 
 namespace saltus {
 namespace {
@@ -103,6 +104,7 @@ class Builder {
     for (const Sample& s : from.samples)
       flat_->next_samples.push_back(from.system.graph().new_slot(
           fmt::format("next sample({}, {})", to_string(s.start), to_string(s.interval))));
+    use_solved_equations(from);
     aliases_ = find_aliases(from);
     copy_symbols();
     flat_->initial = moved(initial);
@@ -190,9 +192,11 @@ class Builder {
       to.relations.push_back(std::move(r));
     }
     for (Sample s : from.samples) {
-      s = {moved(s.slot), moved(s.start), moved(s.interval), s.where};
+      s = {moved(s.slot), moved(s.start), moved(s.interval), s.where, s.line};
       to.samples.push_back(std::move(s));
     }
+    for (const Delay& d : from.delays)
+      to.delays.push_back({moved(d.value), moved(d.duration), moved(d.delayed), d.line, d.sample});
     std::vector<EquationItem> kept;
     for (std::size_t i = 0; i < from.equations.size(); ++i)
       if (!aliases_.removed[i]) kept.push_back(from.equations[i]);

@@ -50,6 +50,22 @@ Expr FlatModel::sample(const Expr& start, const Expr& interval, SourceLocation w
   return slot;
 }
 
+Expr FlatModel::delay(const Expr& value, const Expr& duration, SourceLocation where) {
+  for (const Delay& d : delays)
+    if (d.value.same_as(value) && d.duration.same_as(duration)) return d.delayed;
+  const std::string name = fmt::format("$delay{}", delays.size() + 1);
+  const auto line = std::make_shared<DelayLine>();
+  const Expr before = discrete(name, {.type = DiscreteType::kReal, .where = where});
+  discrete_equations.push_back({before, select(initial(), value, pre(before)), where});
+  samples.push_back({system.graph().new_slot("a break arrives through " + name), 0.0, 1.0,
+                     std::move(where), line});
+  const Expr past = saltus::delayed(line, system.time(), duration, before);
+  // At the start there is no past: the initial problem has the signal itself.
+  const Expr delayed = select(initial(), value, past);
+  delays.push_back({value, duration, delayed, line, samples.size() - 1});
+  return delayed;
+}
+
 Expr FlatModel::initial() {
   if (!initial_.is_slot()) initial_ = system.graph().new_slot("initial()");
   return initial_;

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "model/delay_line.h"
 #include "model/system.h"
 
 // A model as text leaves it: scalar variables, equations that may be conditional, discrete
@@ -97,12 +99,14 @@ struct Sample {
   Expr start;     // may depend on parameters
   Expr interval;  // > 0
   SourceLocation where{};
+  // Of a delay: true at the arrivals of its breaks instead.
+  std::shared_ptr<DelayLine> line{};
 };
 
 // Checked at events and at accepted points: the run ends with the message (or it becomes a warning)
-// when the condition is false.
+// when the condition is false. Relations that are slots are located, plain ones only looked at.
 struct Assertion {
-  Expr condition;  // plain relations, not slots
+  Expr condition;
   std::string message;
   bool is_warning = false;
   SourceLocation where{};
@@ -115,6 +119,14 @@ struct Termination {
   SourceLocation where{};
 };
 
+// Another way to write an equation y = f(x), known from the function: x = g(y). Used where y is
+// known and x is not.
+struct SolvedEquation {
+  std::size_t equation = 0;
+  Expr variable;
+  Expr value;
+};
+
 struct FlatModel {
   explicit FlatModel(std::string name) : system(std::move(name)) {}
 
@@ -124,7 +136,9 @@ struct FlatModel {
   std::vector<DiscreteVariable> discretes;
   std::vector<Relation> relations;
   std::vector<Sample> samples;
+  std::vector<Delay> delays;
   std::vector<EquationItem> equations;
+  std::vector<SolvedEquation> solved_equations;
   std::vector<DiscreteEquation> discrete_equations;
   std::vector<Reinit> reinits;
   std::vector<Assertion> assertions;
@@ -145,6 +159,8 @@ struct FlatModel {
   // value > 0 or value >= 0, frozen between events: a slot, or the negation of one that exists.
   Expr relation(const Expr& value, Strict strict, std::string text = {}, SourceLocation where = {});
   Expr sample(const Expr& start, const Expr& interval, SourceLocation where = {});
+  // The value `duration` > 0 ago (of parameters); before that, the value at the start.
+  Expr delay(const Expr& value, const Expr& duration, SourceLocation where = {});
   // True while the initial problem is solved.
   Expr initial();
   // True in the rounds of an event iteration in which the condition has just become true; makes a

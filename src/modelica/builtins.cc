@@ -90,8 +90,9 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
       if (named.name == "actual") return evaluate(*named.value, scope);
     throw Error("homotopy() without 'actual'", place.location());
   }
-  if (name == "delay" || name == "spatialDistribution" || name == "inStream" ||
-      name == "actualStream" || name == "ticksInState")
+  if (name == "delay") return delayed_value(e, scope, place);
+  if (name == "spatialDistribution" || name == "inStream" || name == "actualStream" ||
+      name == "ticksInState")
     refuse(name + "()", place);
   if (name == "semiLinear") {
     need_count(e, name, 3, 3, place);
@@ -102,6 +103,34 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
   if (std::optional<Value> value = call_event_builtin(name, expression, e, scope)) return value;
   if (std::optional<Value> value = call_text_builtin(name, expression, e, scope)) return value;
   return call_array_builtin(name, expression, e, scope);
+}
+
+// delay(expression, duration[, longest])
+Value Flattener::delayed_value(const CallExpression& e, const Scope& scope, const Place& place) {
+  need_count(e, "delay", 2, 3, place);
+  if (!e.named.empty()) throw Error("the arguments of delay() have no names", place.location());
+  if (in_function_ > 0) refuse("delay() inside a function", place);
+  const Value signal = evaluate(*e.arguments[0], scope);
+  const Value duration = evaluate(*e.arguments[1], scope);
+  if (!is_numeric(signal.type) || !is_numeric(duration.type) || !duration.is_scalar())
+    throw Error("delay() takes numbers, and one duration", place.location());
+  const std::optional<double> seconds = fixed_number(duration.number());
+  if (!seconds) refuse("delay() by a time that varies", e.arguments[1]->place);
+  if (e.arguments.size() == 3) {
+    const double longest =
+        constant_number(evaluate(*e.arguments[2], scope), place, "the longest delay");
+    if (*seconds > longest)
+      throw Error(
+          fmt::format("delay() by {:g}, longer than the longest delay {:g}", *seconds, longest),
+          e.arguments[1]->place.location());
+  }
+  if (!(*seconds >= 0.0))
+    throw Error(fmt::format("delay() by {:g}: it needs what is still to come", *seconds),
+                e.arguments[1]->place.location());
+  return map_numbers(signal, BasicType::kReal, [&](const Expr& x) -> Expr {
+    if (*seconds == 0.0 || fixed_number(x)) return x;
+    return flat_.delay(x, duration.number(), place.location());
+  });
 }
 
 // An Integer that follows floor(value): a hidden discrete variable changed where value passes one

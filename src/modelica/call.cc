@@ -182,9 +182,10 @@ std::vector<Value> Flattener::call_function(const ClassDefinition& function,
                                             const Place& place) {
   if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
     return *native;
-  if (std::optional<std::vector<Value>> known = call_with_derivative(function, arguments, place))
-    return *known;
-  return run_inlined(function, arguments, place);
+  std::optional<std::vector<Value>> results = call_with_derivative(function, arguments, place);
+  if (!results) results = run_inlined(function, arguments, place);
+  note_call(function, arguments, *results);
+  return *std::move(results);
 }
 
 std::vector<Value> Flattener::run_inlined(const ClassDefinition& function,

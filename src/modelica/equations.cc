@@ -52,6 +52,8 @@ void Flattener::flatten_equations(Instance& instance) {
   sink.items = &items;
   sink.discrete = active.is_number() ? &discrete_candidates_ : &discrete;
   sink.active = active;
+  std::vector<SolvedEquation> solved;
+  if (active.is_number()) sink.solved = &solved;
   EquationSink initial;
   initial.items = &initial_items;
   initial.active = active;
@@ -79,6 +81,10 @@ void Flattener::flatten_equations(Instance& instance) {
     EquationSink outer;
     outer.discrete = &discrete_candidates_;
     join_discrete({active}, {discrete, {}}, place, outer);
+  }
+  for (SolvedEquation& s : solved) {
+    s.equation += flat_.equations.size();
+    flat_.solved_equations.push_back(std::move(s));
   }
   add_items(active, std::move(items), flat_.equations, place);
   add_items(active, std::move(initial_items), flat_.initial_equations, place);
@@ -262,6 +268,8 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
     Equation e(left.numbers.size() > 1 ? fmt::format("{} [{}]", name, i + 1) : name, l == r);
     e.where = place.location();
     sink.items->emplace_back(std::move(e));
+    note_solved(l, r, sink);
+    note_solved(r, l, sink);
   }
 }
 
@@ -304,6 +312,7 @@ void Flattener::translate_if(const ConditionalEquation& e, const EquationClause&
     inner.items = &items;
     inner.discrete = &discrete[k];
     inner.conditional = true;
+    inner.solved = nullptr;
     inner.active = k < conditions.size() ? none_before && conditions[k] : none_before;
     if (k < conditions.size()) none_before = none_before && !conditions[k];
     if (open[k] != nullptr) translate(open[k]->body, scope, inner);
@@ -371,8 +380,10 @@ void Flattener::add_assertion(const CallExpression& call, const Expression& expr
                               const Scope& scope, const Expr& active) {
   if (call.arguments.size() < 2)
     throw Error("assert() needs a condition and a message", expression.place.location());
-  ++no_event_;
+  // What is compared makes no events, but where a comparison changes is located.
+  located_ = ++no_event_ == 1 && in_when_ == 0 ? 1 : 0;
   const Value holds = evaluate(*call.arguments[0], scope);
+  located_ = 0;
   --no_event_;
   if (holds.type != BasicType::kBoolean || !holds.is_scalar())
     throw Error("the condition of assert() is not a Boolean", expression.place.location());
@@ -380,7 +391,15 @@ void Flattener::add_assertion(const CallExpression& call, const Expression& expr
   for (const NamedArgument& named : call.named)
     if (named.name == "level") level = named.value;
   const bool warning = level != nullptr && constant_integer(*level, scope, "the level") == 1;
-  const Expr condition = !active || holds.number();
+  Expr condition = !active || holds.number();
+  if (in_when_ > 0) {
+    // The clause acts only while the event is settled: what it found is kept for the check after.
+    const SourceLocation where = expression.place.location();
+    const Expr failed = hidden_discrete(
+        fmt::format("$failed assertion {}", flat_.assertions.size() + 1), {.where = where});
+    flat_.discrete_equations.push_back({failed, !condition || pre_slot(failed), where});
+    condition = !failed;
+  }
   const std::string message = message_text(*call.arguments[1], scope);
   if (const std::optional<double> known = fixed_number(condition)) {
     if (*known != 0.0) return;

@@ -143,7 +143,7 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
 }
 
 Expr Flattener::make_relation(const Expr& value, Strict strict, const Expression& expression) {
-  if (no_event_ > 0 || !varies_continuously(value))
+  if ((no_event_ > 0 && no_event_ != located_) || !varies_continuously(value))
     return strict == Strict::kYes ? value > 0.0 : value >= 0.0;
   const std::string text = to_text(expression);
   const Expr made =

@@ -282,8 +282,8 @@ TEST(Flatten, RefusesWithPlaceAndName) {
               HasSubstr("differ in shape: [2] and [3]"));
   EXPECT_THAT(message_of("model M Boolean b; Real x; equation b = true;\n x = b; end M;"),
               HasSubstr("model.mo:2:"));
-  EXPECT_THAT(message_of("model M Real x; equation\n x = delay(time, 1); end M;"),
-              HasSubstr("model.mo:2:6: error: delay(): not supported"));
+  EXPECT_THAT(message_of("model M Real x; equation\n x = inStream(time); end M;"),
+              HasSubstr("model.mo:2:6: error: inStream(): not supported"));
   EXPECT_THAT(message_of("model M parameter Real p;\n Real x = p; end M;"),
               HasSubstr("parameter 'p' has no value"));
   EXPECT_THAT(message_of("model M parameter Real p = q; parameter Real q = p; Real x = p; end M;"),

@@ -87,6 +87,7 @@ void Flattener::attempt(const std::function<void()>& part) {
     part();
   } catch (const Error& error) {
     no_event_ = no_event;
+    located_ = in_when_ = 0;
     in_function_ = in_function;
     call_stack_.resize(calls);
     end_values_ = ends;

@@ -120,6 +120,9 @@ class Flattener {
   void declare_all(Instance& instance);
   bool is_discrete(const Instance& leaf) const;
   void check_type(const Instance& leaf, const Value& value, const Place& place) const;
+  void check_attributes(Instance& leaf);
+  void warn_of_bounds(Instance& leaf, const std::string& name, std::size_t index, double value,
+                      const Place& place);
 
   // --- evaluate.cc: expressions
   Value evaluate(const Expression& expression, const Scope& scope);
@@ -185,6 +188,7 @@ class Flattener {
   std::optional<Value> call_text_builtin(const std::string& name, const Expression& expression,
                                          const CallExpression& e, const Scope& scope);
   Expr rounded(const Expr& value, const Expression& expression);  // floor with events
+  Value delayed_value(const CallExpression& e, const Scope& scope, const Place& place);
   Value pre_of(const Value& value, const Place& place);
   Value derivative_of(const Value& value, const Place& place);
   std::vector<Value> call_function(const ClassDefinition& function,
@@ -246,6 +250,18 @@ class Flattener {
                                                          const Place& place);
   std::vector<std::string> input_names(const ClassDefinition& function, bool only_real);
 
+  // --- inverse_function.cc: functions that name their inverse
+  struct Inverse {
+    std::string input;
+    std::string output;
+    const Expression* value = nullptr;
+  };
+  const std::vector<Inverse>& inverses_of(const ClassDefinition& function);
+  void note_call(const ClassDefinition& function, const std::vector<NamedValue>& arguments,
+                 const std::vector<Value>& results);
+  // The last equation of the sink is given = result.
+  void note_solved(const Expr& result, const Expr& given, EquationSink& sink);
+
   // --- algorithms.cc
   void flatten_algorithm(const std::vector<Statement>& statements, const Scope& scope,
                          EquationSink& sink);
@@ -263,6 +279,7 @@ class Flattener {
     bool initial = false;
     Expr active = 1.0;  // what must hold for these equations to count
     bool conditional = false;
+    std::vector<SolvedEquation>* solved = nullptr;  // null: not wanted here
   };
   void for_each_class_instance(Instance& instance, const std::function<void(Instance&)>& visit);
   void flatten_equations(Instance& instance);
@@ -379,7 +396,9 @@ class Flattener {
   bool variables_allowed_ = false;  // once parameters are known
   std::string component_;           // whose relation is being made; empty: the model's own
   int no_event_ = 0;                // inside noEvent, functions
+  int located_ = 0;  // depth of no_event_ at which relations are located all the same
   int in_function_ = 0;
+  int in_when_ = 0;
   bool past_shadows_ = false;
   bool only_connections_ = false;  // the pass that collects connect()
   int rounded_ = 0;
@@ -389,10 +408,17 @@ class Flattener {
 
   std::vector<ConnectionNode> connection_nodes_;
   std::unordered_map<const Instance*, std::vector<int>> connection_index_;  // element, side
-  std::unordered_set<const Argument*> overrides_;                           // settings and inputs
+  std::unordered_set<const Expression*> checked_attributes_;
+  std::unordered_set<const Argument*> overrides_;  // settings and inputs
   std::unordered_set<const Argument*> inputs_;
   std::unordered_map<const Node*, Expr> edges_;
-  std::unordered_map<const Instance*, Value> known_discretes_;  // they depend on parameters only
+  std::unordered_map<const ClassDefinition*, std::vector<Inverse>> inverses_;
+  struct NotedCall {
+    const ClassDefinition* function = nullptr;
+    std::vector<NamedValue> arguments;
+  };
+  std::unordered_map<const Node*, NotedCall> calls_with_inverse_;  // by result
+  std::unordered_map<const Instance*, Value> known_discretes_;     // they depend on parameters only
 
   struct State {
     Machine* machine = nullptr;

@@ -345,7 +345,9 @@ Flattener::Flow Flattener::execute_when(const WhenStatement& s, Frame& frame, co
     none_before = none_before && !fires;
     Frame::Snapshot before = frame.snapshot();
     frame.active = fires;
+    ++in_when_;
     const Flow flow = execute(branch.body, frame);
+    --in_when_;
     frame.active = outer;
     if (flow != Flow::kNext) refuse("break or return inside 'when'", place);
     for (std::size_t v = 0; v < frame.locals.values.size(); ++v)

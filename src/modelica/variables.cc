@@ -95,6 +95,18 @@ std::optional<double> Flattener::number_attribute(Instance& leaf, std::string_vi
   return fixed_number(number);
 }
 
+void Flattener::warn_of_bounds(Instance& leaf, const std::string& name, std::size_t index,
+                               double value, const Place& place) {
+  const std::optional<double> least = number_attribute(leaf, "min", index);
+  const std::optional<double> most = number_attribute(leaf, "max", index);
+  const bool below = least && value < *least;
+  if (!below && !(most && value > *most)) return;
+  const SourceLocation where = place.location();
+  flat_.warnings.push_back(fmt::format(
+      "{}:{}:{}: warning: parameter '{}' is {:g}, {} {:g}", where.file, where.line, where.column,
+      name, value, below ? "below its min" : "above its max", below ? *least : *most));
+}
+
 bool Flattener::is_discrete(const Instance& leaf) const {
   const BasicType type = *leaf.type.info->basic;
   return type != BasicType::kReal || leaf.assigned_in_when ||
@@ -143,6 +155,7 @@ const Value& Flattener::value_of(Instance& leaf) {
     throw Error(fmt::format("the value of '{}' depends on itself", leaf.path),
                 leaf.component->place.location());
   leaf.busy = true;
+  check_attributes(leaf);
   if (is_parameter) {
     declare_parameter(leaf);
   } else {
@@ -229,8 +242,7 @@ void Flattener::declare_parameter(Instance& leaf) {
     }
     if (constant || !in_model) continue;
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
-    if (unit && unit->type != BasicType::kString)
-      throw Error(fmt::format("the unit of '{}' is not a String", leaf.path), place.location());
+    warn_of_bounds(leaf, name, k, *known, where);
     const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
     if (number.is_number() && !is_final && type == BasicType::kReal) {
       number = flat_.system.parameter(
@@ -268,9 +280,6 @@ void Flattener::declare_variable(Instance& leaf) {
                   place.location());
     return v.numbers[k];
   };
-  if (start && !is_number_like(start->type))
-    throw Error(fmt::format("the start value of '{}' is {}", leaf.path, spelling(start->type)),
-                place.location());
   bool names_mode = false;
   if (leaf.component->comment.annotation != nullptr)
     if (const Argument* saltus = leaf.component->comment.annotation->find("__Saltus"))
@@ -278,8 +287,6 @@ void Flattener::declare_variable(Instance& leaf) {
         if (const Argument* mode = saltus->modification->find("modeName"))
           names_mode = mode->modification != nullptr && mode->modification->value != nullptr &&
                        to_text(*mode->modification->value) == "true";
-  if (unit && unit->type != BasicType::kString)
-    throw Error(fmt::format("the unit of '{}' is not a String", leaf.path), place.location());
   const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
   for (std::size_t k = 0; k < count; ++k) {
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
@@ -334,6 +341,7 @@ void Flattener::declare_variable(Instance& leaf) {
 void Flattener::declare_all(Instance& instance) {
   if (!is_active(instance) || instance.target != nullptr) return;
   if (instance.is_leaf()) {
+    check_attributes(instance);
     const bool known = instance.variability == Variability::kParameter ||
                        instance.variability == Variability::kConstant;
     // Constants and parameters without use may lack a value; only used ones must have one.

@@ -164,7 +164,9 @@ void Flattener::translate_when_body(const std::vector<EquationClause>& equations
             {body.fires, call.arguments.empty() ? "" : message_text(*call.arguments[0], scope),
              place.location()});
       } else if (name == "assert") {
+        ++in_when_;
         add_assertion(call, *c->call, scope, body.fires);
+        --in_when_;
       } else {
         call_results(*c->call, call, scope);
       }

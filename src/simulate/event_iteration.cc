@@ -335,6 +335,10 @@ Settled EventIteration::start_once(double t, SystemState& state) {
   put(system_.flat()->initial, 1.0);
   evaluate(samples_, t, state);
   for (std::size_t k = 0; k < model_.samples.size(); ++k) {
+    if (model_.samples[k].line != nullptr) {
+      put(system_.flat()->next_samples[k], model_.samples[k].line->next_arrival());
+      continue;
+    }
     const double first = samples_.values[2 * k];
     const double interval = samples_.values[2 * k + 1];
     if (!(interval > 0.0))
@@ -480,6 +484,10 @@ void EventIteration::flip(double t, const SystemState& left, std::size_t mode,
       continue;
     }
     const std::size_t k = source - relations;
+    if (model_.samples[k].line != nullptr) {
+      put(model_.samples[k].slot, 1.0);
+      continue;  // Delays says when the next one is
+    }
     evaluate(samples_, t, left);
     const double first = samples_.values[2 * k];
     const double interval = samples_.values[2 * k + 1];

@@ -271,8 +271,10 @@ bool Simulation::structure_holds() {
 
 StepOutcome Simulation::step() {
   if (run_->form_is_stale(system_, time_, state_)) renew_form();
-  const double limit = std::min(
+  double limit = std::min(
       {stop_time_, run_->watch().next_time_event(), run_->next_break(run_->integrator().time())});
+  if (delays_ != nullptr)
+    limit = std::min(limit, run_->integrator().time() + delays_->longest_step());
   const bool shared = !run_->shared().empty();
   const StepOutcome outcome = run_->step(limit);
   if (!shared && !run_->shared().empty()) warn_of_shared_forces();
@@ -359,6 +361,7 @@ void Simulation::accept_step(const Firing& firing) {
     return;  // the state is still that of the step's start
   }
   recorder_->store_step(*run_, state_, firing.fired());
+  if (delays_ != nullptr) delays_->store_step(*run_, state_);
   time_ = run_->integrator().time();
   if (firing.fired()) {
     run_->read_event_point(state_);

@@ -10,6 +10,7 @@
 #include "base/processor_time.h"
 #include "model/system.h"
 #include "simulate/chattering.h"
+#include "simulate/delays.h"
 #include "simulate/flat_contacts.h"
 #include "simulate/mode_run.h"
 #include "simulate/recorder.h"
@@ -138,6 +139,7 @@ class Simulation {
   std::vector<Visit> sequence_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<EventIteration> events_;  // of a flat model; otherwise null
+  std::unique_ptr<Delays> delays_;          // null: the model reads no past
   std::vector<ModeId> flat_modes_;          // by mode of the flat model
   std::map<ModeId, FlatView> views_;
   std::vector<bool> refused_;  // the same: it could not be analysed

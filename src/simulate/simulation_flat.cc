@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -70,6 +71,10 @@ ModeRun* Simulation::visit_flat(std::size_t index) {
 }
 
 void Simulation::enter_initial_flat_mode() {
+  if (!system_.flat()->reduced.delays.empty()) {
+    if (tangents_ != nullptr) throw Error("sensitivities of a model with delay(): not supported");
+    delays_ = std::make_unique<Delays>(system_, start_time_, tolerance_);
+  }
   events_ = std::make_unique<EventIteration>(
       system_, [this](std::size_t index) { return visit_flat(index); },
       [this] { return is_interrupted(); });
@@ -148,6 +153,7 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
       integrator.previous_time() <= time_ && time_ <= integrator.time())
     note_motion(run_->watch().motion(firing.guards.front(), integrator, time_), event);
   const std::vector<std::size_t>& sources = events_->mode(flat_mode_).sources;
+  if (delays_ != nullptr) delays_->begin_event(time_);
   const Settled settled = events_->run(time_, state_, flat_mode_, fired, from_band);
   if (!settled.ok) {
     stop(is_interrupted() ? StopReason::kInterrupted : StopReason::kInconsistent, settled.problem);
@@ -157,6 +163,14 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   std::vector<std::size_t> relations;
   for (const std::size_t g : fired)
     if (sources[g] < system_.flat()->reduced.relations.size()) relations.push_back(sources[g]);
+  if (delays_ != nullptr) {
+    const auto arrives = [&](std::size_t g) {
+      const FlatModel& model = system_.flat()->reduced;
+      return sources[g] >= model.relations.size() &&
+             model.samples[sources[g] - model.relations.size()].line != nullptr;
+    };
+    delays_->end_event(time_, std::ranges::all_of(fired, arrives), state_);
+  }
   try {
     flat_mode_ = settled.mode;
     set_.assign(system_.variables().size(), false);

@@ -1,4 +1,4 @@
-// 3: the unit of 'x' is not a String
+// 3: 'unit' of 'x' is a String, not Integer
 model M
   Real x(unit = 5) = 1;
 end M;
