@@ -439,9 +439,9 @@ std::string Flattener::message_text(const Expression& expression, const Scope& s
   if (const auto* sum = expression.as<BinaryExpression>())
     if (sum->op == BinaryOperator::kAdd)
       return message_text(*sum->left, scope) + message_text(*sum->right, scope);
+  std::optional<Value> message;
   try {
-    const Value value = evaluate(expression, scope);
-    if (value.type == BasicType::kString && value.is_scalar()) return value.text();
+    message = evaluate(expression, scope);
   } catch (const Error&) {
     if (const auto* c = expression.as<CallExpression>())
       if (c->function.text() == "String" && !c->arguments.empty()) {
@@ -456,7 +456,11 @@ std::string Flattener::message_text(const Expression& expression, const Scope& s
                            : to_text(*c->arguments.front());
       }
   }
-  return to_text(expression);
+  if (!message) return to_text(expression);
+  if (message->type != BasicType::kString || !message->is_scalar())
+    throw Error(fmt::format("the message is {}, not a String", spelling(message->type)),
+                expression.place.location());
+  return message->text();
 }
 
 }  // namespace saltus

@@ -5,7 +5,6 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/suggest.h"
 #include "modelica/machine.h"
 #include "modelica/parser.h"
 #include "modelica/tables.h"
@@ -34,15 +33,16 @@ void Flattener::make_builtins() {
 void Flattener::run(const ClassDefinition& model, const Modification& settings,
                     const Modification& inputs) {
   for (const Argument& argument : inputs.arguments) inputs_.insert(&argument);
+  sort_settings(settings);
   root_ = make_root(model);
   Layers outermost;
-  for (const Modification* m : {&settings, &inputs}) {
+  for (const Modification* m : {static_cast<const Modification*>(&settings_), &inputs}) {
     for (const Argument& argument : m->arguments) overrides_.insert(&argument);
     append_layers(m, {root_.get(), &model, nullptr}, outermost);
   }
   root_->layers.insert(root_->layers.begin(), outermost.begin(), outermost.end());
   instantiate(*root_);
-  check_overrides("--set", settings);
+  check_overrides("--set", settings_);
   check_overrides("--input", inputs);
   for_each_class_instance(*root_, [&](Instance& i) { mark_when_targets(i); });
   // Parameters first: nothing they need may depend on variables.
@@ -57,6 +57,7 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
   for_each_class_instance(*root_, [&](Instance& i) { find_known_discretes(i); });
   variables_allowed_ = true;
   declare_all(*root_);
+  check_settings();
   for_each_class_instance(*root_, [&](Instance& i) { collect_machines(i); });
   if (!machines_.empty())
     for (const Variable& v : flat_.system.variables()) variables_by_name_[v.name] = v.symbol;
@@ -164,36 +165,6 @@ void Flattener::find_known_discretes(Instance& instance) {
       }
       --no_event_;
     }
-}
-
-// A name that reached nothing is a mistake, not a modification without effect.
-void Flattener::check_overrides(const char* option, const Modification& overrides) {
-  for (const Argument& argument : overrides.arguments) {
-    Instance* at = root_.get();
-    for (const std::string& part : argument.name.parts) {
-      Instance* next = at->is_leaf() ? nullptr : find_child(*at, part);
-      if (next == nullptr) {
-        const std::vector<std::string> names =
-            at->is_leaf() ? std::vector<std::string>{} : child_names(*at);
-        throw Error(fmt::format("{} {}: {} has no '{}'{}", option, argument.name.text(),
-                                at->path.empty() ? "the model" : "'" + at->path + "'", part,
-                                did_you_mean(part, names)));
-      }
-      resolve(*next);
-      at = next;
-    }
-    if (!at->is_leaf())
-      throw Error(fmt::format("--set {}: it is a {}, not a parameter or variable",
-                              argument.name.text(), at->type.info->definition->name));
-    if (at->variability == Variability::kConstant)
-      throw Error(fmt::format("--set {}: it is a constant", argument.name.text()));
-    const Layer* layer = binding_layer(*at);
-    if (at->variability == Variability::kParameter &&
-        (layer == nullptr || layer->argument != &argument))
-      throw Error(fmt::format("--set {}: it cannot be changed", argument.name.text()));
-    if (at->component->final)
-      throw Error(fmt::format("--set {}: it is final", argument.name.text()));
-  }
 }
 
 void Flattener::read_experiment(const ClassDefinition& model) {

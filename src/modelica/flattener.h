@@ -98,6 +98,7 @@ class Flattener {
 
   // --- modifier_check.cc: modifications must reach something
   void check_modifiers(const Instance& instance);
+  void check_twice(const Modification& modification);
   void check_layers(const Instance& instance) const;
   void check_replacement(const Instance& instance);
   void check_modifier(const Instance& instance, const std::string& name, const Place& place);
@@ -123,6 +124,13 @@ class Flattener {
   void check_attributes(Instance& leaf);
   void warn_of_bounds(Instance& leaf, const std::string& name, std::size_t index, double value,
                       const Place& place);
+
+  // --- settings.cc: what the command line sets
+  void sort_settings(const Modification& settings);
+  bool has_settings(const Instance& leaf) const;  // of itself or of an element
+  void apply_settings(Instance& leaf, Value& value, bool is_final);
+  void check_settings();
+  void check_overrides(const char* option, const Modification& overrides);
 
   // --- evaluate.cc: expressions
   Value evaluate(const Expression& expression, const Scope& scope);
@@ -372,7 +380,6 @@ class Flattener {
   void check_imports();
   void find_known_discretes(Instance& instance);
   void make_builtins();
-  void check_overrides(const char* option, const Modification& overrides);
   void read_experiment(const ClassDefinition& model);
 
   [[noreturn]] static void refuse(const std::string& what, const Place& place);
@@ -409,6 +416,14 @@ class Flattener {
   std::vector<ConnectionNode> connection_nodes_;
   std::unordered_map<const Instance*, std::vector<int>> connection_index_;  // element, side
   std::unordered_set<const Expression*> checked_attributes_;
+  Modification settings_;  // without those of elements
+  struct ElementSetting {
+    std::string name;  // as given
+    ExpressionPtr value;
+    bool used = false;
+  };
+  std::unordered_map<std::string, ElementSetting> element_settings_;  // by name of the element
+  std::unordered_set<const Modification*> checked_modifications_;
   std::unordered_set<const Argument*> overrides_;  // settings and inputs
   std::unordered_set<const Argument*> inputs_;
   std::unordered_map<const Node*, Expr> edges_;

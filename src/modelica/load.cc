@@ -20,7 +20,10 @@ std::shared_ptr<Modification> make_modification(
     Argument argument;
     std::size_t from = 0;
     while (from <= name.size()) {
-      const std::size_t dot = std::min(name.find('.', from), name.size());
+      // Not a point inside of subscripts.
+      const std::size_t open = std::min(name.find('[', from), name.size());
+      std::size_t dot = std::min(name.find('.', from), name.size());
+      if (dot > open) dot = std::min(name.find('.', name.find(']', open)), name.size());
       argument.name.parts.push_back(name.substr(from, dot - from));
       if (argument.name.parts.back().empty())
         throw Error(fmt::format("{} {}={}: the name is not complete", option, name, value));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -37,8 +38,28 @@ void Flattener::check_modifier(const Instance& instance, const std::string& name
               place.location());
 }
 
+// One modification gives nothing two values.
+void Flattener::check_twice(const Modification& modification) {
+  if (!checked_modifications_.insert(&modification).second) return;
+  std::unordered_set<std::string> given;
+  const std::function<void(const Modification&, const std::string&)> visit =
+      [&](const Modification& inside, const std::string& path) {
+        for (const Argument& argument : inside.arguments) {
+          if (argument.kind != Argument::Kind::kModification || argument.modification == nullptr)
+            continue;
+          const std::string name = path + argument.name.text();
+          if (argument.modification->value != nullptr && !given.insert(name).second)
+            throw Error(fmt::format("'{}' is given a value twice", name),
+                        argument.place.location());
+          visit(*argument.modification, name + ".");
+        }
+      };
+  visit(modification, "");
+}
+
 void Flattener::check_modifiers(const Instance& instance) {
   const auto check_all = [&](const Modification& modification) {
+    check_twice(modification);
     for (const Argument& argument : modification.arguments) {
       if (overrides_.contains(&argument)) continue;  // check_overrides says it better
       check_modifier(instance, argument.name.parts.front(), argument.place);

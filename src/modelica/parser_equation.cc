@@ -300,6 +300,10 @@ Statement Parser::statement() {
   result.place = here();
   switch (peek().kind) {
     case TokenKind::kBreak:
+      if (std::none_of(open_.begin(), open_.end(), [](const Open& open) {
+            return open.kind == TokenKind::kFor || open.kind == TokenKind::kWhile;
+          }))
+        fail("'break' leaves a 'for' or 'while', and there is none around it");
       take();
       result.value = BreakStatement{};
       break;

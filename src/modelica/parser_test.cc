@@ -223,8 +223,8 @@ TEST(Parser, ReadsAllStatements) {
       x := 1;
       (a, , y[2]) := g(x);
       g(x);
-      if x > 0 then return; else break; end if;
-      for i in 1:3 loop x := x + i; end for;
+      if x > 0 then return; else x := 0; end if;
+      for i in 1:3 loop x := x + i; break; end for;
       while x < 3 loop x := x + 1; end while;
       when c then x := 2; elsewhen d then x := 3; end when;
     algorithm

@@ -76,15 +76,17 @@ Expr join(const Expr& condition, const Expr& a, const Expr& b) {
 
 }  // namespace
 
-Value join_values(const Expr& condition, const Value& a, const Value& b) {
+Value join_values(const Expr& condition, const Value& a, const Value& b, const Place& place) {
+  if (a.strings != b.strings)
+    throw Error("a String that depends on variables: not supported", place.location());
   Value result = a;
   if (a.type == BasicType::kInteger && b.type == BasicType::kReal) result.type = BasicType::kReal;
   for (std::size_t i = 0; i < a.numbers.size() && i < b.numbers.size(); ++i)
     result.numbers[i] = join(condition, a.numbers[i], b.numbers[i]);
   for (std::size_t r = 0; r < a.records.size() && r < b.records.size(); ++r)
     for (std::size_t f = 0; f < a.records[r].fields.size(); ++f)
-      result.records[r].fields[f].second =
-          join_values(condition, a.records[r].fields[f].second, b.records[r].fields[f].second);
+      result.records[r].fields[f].second = join_values(condition, a.records[r].fields[f].second,
+                                                       b.records[r].fields[f].second, place);
   return result;
 }
 
@@ -142,7 +144,7 @@ std::vector<Value> Flattener::explore(const ClassInfo& in, const std::vector<Nam
       if (results[r].dimensions != alternative[r].dimensions)
         refuse(fmt::format("function '{}', whose result changes its size", in.definition->name),
                place);
-      results[r] = join_values(frame.conditions[k], results[r], alternative[r]);
+      results[r] = join_values(frame.conditions[k], results[r], alternative[r], place);
     }
   }
   return results;
@@ -302,7 +304,7 @@ Flattener::Flow Flattener::execute_merged(const std::vector<Branch<Statement>>& 
     const Value& other = then.values[v].second;
     if (frame.prefix != nullptr && !can_join(other, now)) return Flow::kBreak;
     if (other.dimensions != now.dimensions) return Flow::kBreak;
-    now = join_values(c, other, now);
+    now = join_values(c, other, now, branch.condition->place);
   }
   return Flow::kNext;
 }
@@ -352,7 +354,7 @@ Flattener::Flow Flattener::execute_when(const WhenStatement& s, Frame& frame, co
     if (flow != Flow::kNext) refuse("break or return inside 'when'", place);
     for (std::size_t v = 0; v < frame.locals.values.size(); ++v)
       frame.locals.values[v].second =
-          join_values(fires, frame.locals.values[v].second, before.values[v].second);
+          join_values(fires, frame.locals.values[v].second, before.values[v].second, place);
   }
   return Flow::kNext;
 }

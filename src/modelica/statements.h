@@ -32,6 +32,6 @@ struct Flattener::Frame {
 };
 
 // a where the condition holds, b elsewhere, element by element.
-Value join_values(const Expr& condition, const Value& a, const Value& b);
+Value join_values(const Expr& condition, const Value& a, const Value& b, const Place& place);
 
 }  // namespace saltus

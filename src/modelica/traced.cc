@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -226,6 +227,14 @@ std::optional<std::vector<Value>> Flattener::call_traced(const ClassDefinition& 
       return std::nullopt;
     }
   }
+  // A text is known at translation, or it is not known at all.
+  const std::function<bool(const Value&)> has_text = [&](const Value& value) {
+    return !value.strings.empty() || std::ranges::any_of(value.records, [&](const Record& record) {
+      return std::ranges::any_of(record.fields,
+                                 [&](const NamedValue& field) { return has_text(field.second); });
+    });
+  };
+  if (std::ranges::any_of(results, has_text)) return std::nullopt;
   std::size_t output = 0;
   for (Value& value : results)
     for_each_number(value, [&](Expr& number, BasicType) {

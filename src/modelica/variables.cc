@@ -215,13 +215,14 @@ void Flattener::declare_parameter(Instance& leaf) {
   if (value->count() == 0 && element_count(*leaf.dimensions) == 0)
     value = Value::array(type, *leaf.dimensions, {});
   check_type(leaf, *value, where);
-  value->type = type;
-  if (type == BasicType::kEnumeration) value->definition = leaf.type.info->enumeration;
   bool is_final = constant;
   for (const Layer& l : leaf.layers)
     if (l.value != nullptr && &l == layer && l.argument != nullptr)
       is_final = is_final || l.argument->final;
   is_final = is_final || (layer != nullptr && layer->argument == nullptr && leaf.component->final);
+  if (has_settings(leaf)) apply_settings(leaf, *value, is_final);
+  value->type = type;
+  if (type == BasicType::kEnumeration) value->definition = leaf.type.info->enumeration;
   // Constants of packages are no part of the model's results.
   bool in_model = false;
   for (const Instance* i = &leaf; i != nullptr; i = i->parent)
@@ -268,10 +269,16 @@ void Flattener::declare_variable(Instance& leaf) {
   }
   Value value = Value::array(type, *leaf.dimensions, {});
   if (type == BasicType::kEnumeration) value.definition = leaf.type.info->enumeration;
-  const std::optional<Value> start = attribute(leaf, "start");
+  std::optional<Value> start = attribute(leaf, "start");
   const std::optional<Value> fixed = attribute(leaf, "fixed");
   const std::optional<Value> unit = attribute(leaf, "unit");
   const std::size_t count = element_count(*leaf.dimensions);
+  if (has_settings(leaf)) {  // of a variable: its start value
+    const Expr first = start && start->is_scalar() ? start->number() : Expr(0.0);
+    if (!start || start->is_scalar())
+      start = Value::array(type, *leaf.dimensions, std::vector<Expr>(count, first));
+    apply_settings(leaf, *start, leaf.component->final);
+  }
   const auto element_of = [&](const Value& v, std::size_t k, const char* what) {
     if (v.is_scalar()) return v.number();
     if (v.numbers.size() != count)
