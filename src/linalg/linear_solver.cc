@@ -2,6 +2,8 @@
 
 #include <klu.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -51,7 +53,7 @@ class SparseLu {
       free_numeric();
       return false;
     }
-    return reciprocal_condition() > kSmallestCondition;
+    return reciprocal_condition() > kSmallestCondition || pivots_stand_out(values);
   }
 
   void solve(Scalar* b) const {
@@ -97,6 +99,26 @@ class SparseLu {
       klu_rgrowth(start(), rows(), data(values), symbolic_, numeric_, &common_);
     }
     return common_.rgrowth > kSmallestGrowth;
+  }
+
+  // Whether every pivot is more than rounding of its column (rows equilibrated): columns of small
+  // units have small pivots.
+  bool pivots_stand_out(const Scalar* values) const {
+    const auto n = static_cast<std::size_t>(pattern_.rows);
+    std::vector<double> row_size(n, 0.0);
+    for (std::size_t k = 0; k < pattern_.row.size(); ++k) {
+      double& size = row_size[static_cast<std::size_t>(pattern_.row[k])];
+      size = std::max(size, std::abs(values[k]));
+    }
+    const auto* pivots = static_cast<const Scalar*>(numeric_->Udiag);
+    for (std::size_t step = 0; step < n; ++step) {
+      const int column = symbolic_->Q[step];
+      double column_size = 0.0;
+      for (int k = pattern_.start[column]; k < pattern_.start[column + 1]; ++k)
+        column_size = std::max(column_size, std::abs(values[k]) / row_size[pattern_.row[k]]);
+      if (!(std::abs(pivots[step]) > kSmallestCondition * column_size)) return false;
+    }
+    return true;
   }
 
   double reciprocal_condition() const {

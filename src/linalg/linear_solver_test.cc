@@ -90,6 +90,24 @@ TEST(LinearSolver, AcceptsBadlyScaledRows) {
   }
 }
 
+// Farads beside ohms: the pivots differ by more than a double has digits, the columns do not.
+TEST(LinearSolver, AcceptsBadlyScaledColumns) {
+  Pattern p{2, 2, {0, 2, 4}, {0, 1, 0, 1}};
+  const double values[] = {1e-20, 2e-20, 1.0, -1.0};
+  for (const Backend backend : {Backend::kRecorded, Backend::kKlu}) {
+    LinearSolver<double> solver(p, backend);
+    ASSERT_TRUE(solver.factor(values));
+    double b[] = {2.0, 1.0};
+    solver.solve(b);
+    EXPECT_NEAR(b[0], 1e20, 1e6);
+    EXPECT_NEAR(b[1], 1.0, 1e-14);
+  }
+  // The second row is twice the first.
+  const double dependent[] = {1e-20, 2e-20, 1.0, 2.0};
+  for (const Backend backend : {Backend::kRecorded, Backend::kKlu})
+    EXPECT_FALSE(LinearSolver<double>(p, backend).factor(dependent));
+}
+
 TEST(LinearSolver, RefusesNan) {
   Pattern p{1, 1, {0, 1}, {0}};
   const double values[] = {std::nan("")};
