@@ -21,6 +21,10 @@ constexpr double kRounding = 1e-14;
 // large the updates that remain (stiff springs amplify the rounding of large angles).
 constexpr double kRoundings = 8.0;
 constexpr int kMaxRefinements = 4;
+// Updates below this leave the terms of the equations as large as they are.
+constexpr double kSmallUpdate = 0.1;
+// Beyond this size recording an elimination does not pay: few points are asked for.
+constexpr int kLargestRecorded = 60;
 // Pivots below this fraction of the largest count as zero (matrix scaled by rows and columns).
 constexpr double kRankTolerance = 1e-11;
 
@@ -30,12 +34,17 @@ std::size_t first_not_finite(const std::vector<double>& residual) {
   return residual.size();
 }
 
+Backend backend_for(const Pattern& pattern) {
+  return pattern.rows == pattern.columns && pattern.rows > kLargestRecorded ? Backend::kKlu
+                                                                            : Backend::kAutomatic;
+}
+
 }  // namespace
 
 ConsistentSolver::ConsistentSolver(const Dae& dae, std::vector<bool> given)
     : dae_(dae),
       given_(std::move(given)),
-      solver_(dae.pattern()),
+      solver_(dae.pattern(), backend_for(dae.pattern())),
       jacobian_(2 * static_cast<std::size_t>(dae.pattern().nonzeros())),
       matrix_(static_cast<std::size_t>(dae.pattern().nonzeros())) {
   if (given_.empty())
@@ -122,11 +131,22 @@ ConsistentOutcome ConsistentSolver::attempt(std::initializer_list<Direction> dir
                                             DaeData& data, double t, double* x, double* dx) {
   ConsistentOutcome first;
   contradicted_.reset();
+  // Event iterations ask for the same point again and again.
+  if (*directions.begin() == Direction::kUnique &&
+      (is_at(asked_, data, t, x, dx) || is_at(solved_, data, t, x, dx))) {
+    std::copy(solved_.x.begin(), solved_.x.end(), x);
+    std::copy(solved_.dx.begin(), solved_.dx.end(), dx);
+    return first;
+  }
   for (const Direction direction : directions) {
     std::copy_n(x, x_.size(), x_.begin());
     std::copy_n(dx, dx_.size(), dx_.begin());
     const ConsistentOutcome outcome = iterate(direction, data, t);
     if (outcome.ok()) {
+      if (direction == Direction::kUnique) {
+        remember(asked_, data, t, x, dx);
+        remember(solved_, data, t, x_.data(), dx_.data());
+      }
       std::copy(x_.begin(), x_.end(), x);
       std::copy(dx_.begin(), dx_.end(), dx);
       return outcome;
@@ -140,9 +160,25 @@ ConsistentOutcome ConsistentSolver::attempt(std::initializer_list<Direction> dir
   return first;
 }
 
+bool ConsistentSolver::is_at(const Point& point, const DaeData& data, double t, const double* x,
+                             const double* dx) {
+  return !point.x.empty() && point.t == t && std::equal(point.x.begin(), point.x.end(), x) &&
+         std::equal(point.dx.begin(), point.dx.end(), dx) && point.held == data.held &&
+         point.parameters == data.parameters;
+}
+
+void ConsistentSolver::remember(Point& point, const DaeData& data, double t, const double* x,
+                                const double* dx) const {
+  const std::size_t n = given_.size();
+  point.t = t;
+  point.x.assign(x, x + n);
+  point.dx.assign(dx, dx + n);
+  point.held = data.held;
+  point.parameters = data.parameters;
+}
+
 ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, double t) {
   const std::size_t n = x_.size();
-  const auto& nominal = dae_.definition().nominal;
   const auto evaluate = [&] { dae_.residual(data, t, x_.data(), dx_.data(), residual_.data()); };
   const auto worst_equation = [&] {
     std::size_t worst = 0;
@@ -157,20 +193,27 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
     if (const std::size_t bad = first_not_finite(residual_); bad < residual_.size())
       return {ConsistentStatus::kNotFinite, bad};
-    dae_.jacobian(data, t, x_.data(), dx_.data(), jacobian_.data());
-    measure_rows();
-    if (holds_to_rounding()) return {};
+    // Where little has changed, the rows are what they were measured to be.
+    bool holds = previous_size <= kSmallUpdate && holds_to_rounding();
+    if (!holds) {
+      dae_.jacobian(data, t, x_.data(), dx_.data(), jacobian_.data());
+      measure_rows();
+      holds = holds_to_rounding();
+    }
+    if (holds) {
+      if (iteration > 0 && direction == Direction::kUnique) polish(data, t);
+      return {};
+    }
+    if (iteration == 0 && direction == Direction::kUnique && step_by_old_factors(data, t))
+      return {};
     const bool solvable =
         direction == Direction::kUnique ? newton_update() : least_change_update(direction);
     if (!solvable) return {ConsistentStatus::kNotConverged, worst_equation()};
 
-    double size = 0.0;
-    bool finite = true;  // std::max would drop what is not a number
-    for (std::size_t j = 0; j < n; ++j) {
-      size = std::max(size, std::abs(step_x_[j]) / (std::abs(x_[j]) + nominal[j]));
-      size = std::max(size, std::abs(step_dx_[j]) / (std::abs(dx_[j]) + nominal[j]));
+    const double size = update_size();
+    bool finite = true;  // std::max drops what is not a number
+    for (std::size_t j = 0; j < n; ++j)
       finite = finite && std::isfinite(step_x_[j]) && std::isfinite(step_dx_[j]);
-    }
     if (!finite) return {ConsistentStatus::kNotConverged, worst_equation()};
 
     // Full step, halved while it makes the equations worse or undefined.
@@ -197,6 +240,55 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
     previous_size = size;
   }
   return {ConsistentStatus::kNotConverged, worst_equation()};
+}
+
+// Relative to what it updates.
+double ConsistentSolver::update_size() const {
+  const auto& nominal = dae_.definition().nominal;
+  double size = 0.0;
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    size = std::max(size, std::abs(step_x_[j]) / (std::abs(x_[j]) + nominal[j]));
+    size = std::max(size, std::abs(step_dx_[j]) / (std::abs(dx_[j]) + nominal[j]));
+  }
+  return size;
+}
+
+// At most events next to nothing is amiss, and the factors of an earlier point do.
+bool ConsistentSolver::step_by_old_factors(DaeData& data, double t) {
+  constexpr double kTinyUpdate = 1e-6;
+  if (!factored_) return false;
+  solve_update();
+  if (!(update_size() <= kTinyUpdate)) return false;
+  base_x_ = x_;
+  base_dx_ = dx_;
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    x_[j] += step_x_[j];
+    dx_[j] += step_dx_[j];
+  }
+  dae_.residual(data, t, x_.data(), dx_.data(), residual_.data());
+  if (holds_to_rounding()) return true;
+  x_ = base_x_;
+  dx_ = base_dx_;
+  dae_.residual(data, t, x_.data(), dx_.data(), residual_.data());
+  return false;
+}
+
+// Where a long step ended beside the solution by rounding, one more with the same factors meets it,
+// if it makes the residuals smaller.
+void ConsistentSolver::polish(DaeData& data, double t) {
+  const double before = scaled_residual();
+  if (before == 0.0) return;
+  base_x_ = x_;
+  base_dx_ = dx_;
+  solve_update();
+  for (std::size_t j = 0; j < x_.size(); ++j) {
+    x_[j] += step_x_[j];
+    dx_[j] += step_dx_[j];
+  }
+  dae_.residual(data, t, x_.data(), dx_.data(), residual_.data());
+  if (scaled_residual() < before) return;
+  x_ = base_x_;
+  dx_ = base_dx_;
 }
 
 // Row scales that make residuals of different units comparable: what one nominal change of one

@@ -61,9 +61,22 @@ class ConsistentSolver {
  private:
   enum class Direction { kUnique, kLeastChange, kAnyChange };
 
+  // What a solution depends on.
+  struct Point {
+    double t = 0.0;
+    std::vector<double> x, dx, parameters, held;
+  };
+
+  static bool is_at(const Point& point, const DaeData& data, double t, const double* x,
+                    const double* dx);
+  void remember(Point& point, const DaeData& data, double t, const double* x,
+                const double* dx) const;
   ConsistentOutcome attempt(std::initializer_list<Direction> directions, DaeData& data, double t,
                             double* x, double* dx);
   ConsistentOutcome iterate(Direction direction, DaeData& data, double t);
+  bool step_by_old_factors(DaeData& data, double t);
+  void polish(DaeData& data, double t);
+  double update_size() const;
   bool newton_update();  // fills step_x_, step_dx_; false if the matrix is singular
   void solve_update();   // the same with the factors at hand
   bool least_change_update(Direction direction);
@@ -80,6 +93,7 @@ class ConsistentSolver {
   LinearSolver<double> solver_;
   std::vector<double> jacobian_, matrix_, residual_, row_scale_, row_terms_;
   std::vector<double> x_, dx_, step_x_, step_dx_, base_x_, base_dx_;
+  Point asked_, solved_;  // guess and solution of the last unique one
 };
 
 }  // namespace saltus

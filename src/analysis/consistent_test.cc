@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/analysed_mode.h"
+#include "expr/graph.h"
 
 namespace saltus {
 namespace {
@@ -63,6 +64,54 @@ TEST(Consistent, SolvesADiodeFromPoorGuesses) {
     ASSERT_TRUE(start.solve().ok()) << "from " << guess;
     EXPECT_NEAR(start.x[1], diode_voltage(), 1e-12) << "from " << guess;
     EXPECT_NEAR(start.x[2], (5.0 - diode_voltage()) / 1e3, 1e-15) << "from " << guess;
+  }
+}
+
+// Points are remembered; time, parameters and what is held are part of the question.
+TEST(Consistent, SolvesAgainWhenAnyNumberHasChanged) {
+  Graph graph;
+  const Expr y = graph.new_variable("y");
+  const Expr p = graph.new_parameter("p");
+  const Expr s = graph.new_slot("s");
+  DaeDefinition sum;
+  sum.unknowns = {y};
+  sum.derivatives = {der(y)};
+  sum.unknown_names = {"y"};
+  sum.nominal = {1.0};
+  sum.residuals = {y - (graph.time() + p + s)};
+  sum.equation_names = {"sum"};
+  sum.time = graph.time();
+  sum.parameters = {p};
+  sum.held = {s};
+  const Dae dae(sum);
+  DaeData data = dae.make_data();
+  ConsistentSolver solver(dae);
+  const auto solve = [&](double t, double guess) {
+    double dx = 0.0;
+    EXPECT_TRUE(solver.solve(data, t, &guess, &dx).ok());
+    return guess;
+  };
+  EXPECT_EQ(solve(1.0, 7.0), 1.0);
+  EXPECT_EQ(solve(1.0, 7.0), 1.0);
+  EXPECT_EQ(solve(2.0, 7.0), 2.0);
+  EXPECT_EQ(solve(2.0, 2.0), 2.0);
+  data.held = {4.0};
+  EXPECT_EQ(solve(2.0, 7.0), 6.0);
+  EXPECT_EQ(solve(2.0, 2.0), 6.0);
+  data.parameters = {16.0};
+  EXPECT_EQ(solve(2.0, 2.0), 22.0);
+}
+
+// 5 + 1e-15 plus 5 is rounded, so the first step of Newton ends beside -5.
+TEST(Consistent, FindsNumbersThatAreWrittenExactly) {
+  HybridSystem system("number");
+  const Expr y = system.variable("y");
+  system.mode("on").equations = {y == -5.0};
+  for (const double guess : {5.0 + 1e-15, 5.0 - 1e-15, 0.3, 1e10}) {
+    Start start(system);
+    start.x = {guess};
+    ASSERT_TRUE(start.solve().ok());
+    EXPECT_EQ(start.x[0], -5.0) << "from " << guess;
   }
 }
 
