@@ -370,7 +370,11 @@ double Chattering::evaluate(const Expr& value, const SystemState& state) const {
   auto found = formulas_.find(value.node());
   if (found == formulas_.end()) {
     const Stopwatch watch(run_.analyse_seconds_);
-    const Tape tape(std::span(&value, 1), state_inputs(run_.system_));
+    const HybridSystem& system = run_.system_;
+    if (inputs_.empty() || inputs_[1].size() != system.variables().size() ||
+        inputs_[4].size() != system.graph().slot_count())
+      inputs_ = state_inputs(system);
+    const Tape tape(std::span(&value, 1), inputs_);
     found = formulas_.emplace(value.node(), Formula{tape, tape.make_workspace()}).first;
   }
   const double* inputs[] = {&run_.time_, state.values.data(), state.slopes.data(),

@@ -118,7 +118,8 @@ class Chattering {
     Tape::Workspace registers;
   };
   mutable std::map<const Node*, Formula> formulas_;
-  mutable std::map<const Node*, Expr> sizes_;  // of values, as formulas
+  mutable std::vector<std::vector<Expr>> inputs_;  // of the formulas
+  mutable std::map<const Node*, Expr> sizes_;      // of values, as formulas
   mutable std::vector<double> parameters_;
   std::optional<Hop> last_;  // ordinary, to tell when two modes send the state to and fro
   // Hysteresis: what is added to guards of a mode, the mode with them, and the way back.
