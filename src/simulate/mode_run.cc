@@ -8,19 +8,11 @@
 #include <numeric>
 
 #include "analysis/shared_forces.h"
-#include "base/processor_time.h"
 #include "expr/break_times.h"
 #include "expr/differentiate.h"
-#include "integrate/derivative_array_method.h"
-#include "integrate/half_explicit.h"
-#include "integrate/ida.h"
-#include "integrate/radau.h"
-#include "integrate/recovered.h"
 
 namespace saltus {
 namespace {
-
-constexpr std::size_t kMostSetups = 64;
 
 IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOptions& options,
                                      double tolerance) {
@@ -42,9 +34,9 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     : analysed_(std::move(analysed)),
       start_(std::move(start)),
       carried_(start_ != nullptr ? nullptr : std::make_unique<CarriedUnknowns>(*analysed_)),
-      integrator_options_(integrator_options(*analysed_, options, tolerance)),
-      method_(options.method),
       data_(analysed_->dae->make_data()),
+      setups_(system.graph(), *analysed_, data_, options.method,
+              integrator_options(*analysed_, options, tolerance)),
       graph_(&system.graph()),
       is_flat_(system.flat() != nullptr) {
   const Dae& dae = *analysed_->dae;
@@ -62,7 +54,7 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     has_algebraic_ = analysed_->formulated != nullptr && analysed_->formulated->strangeness_free;
     recovery_registers_ = analysed_->recover.make_workspace();
     recovered_.resize(analysed_->recover.output_count());
-    active_ = &setup_for({});
+    active_ = &setups_.at({});
   } else if (!integrated_as_written()) {
     has_algebraic_ = true;
     recovery_registers_ = analysed_->recover.make_workspace();
@@ -81,10 +73,10 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     } else {
       projector_ =
           std::make_unique<ProjectorUpdate>(system.graph(), analysed_->written, analysed_->values);
-      active_ = &setup_for({});
+      active_ = &setups_.at({});
     }
   } else {
-    active_ = &setup_for({});
+    active_ = &setups_.at({});
     for (std::size_t j = 0; j < dae.unknown_count(); ++j)
       has_algebraic_ = has_algebraic_ || !dae.is_differential(j);
   }
@@ -108,8 +100,9 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   else if (!integrated_as_written())
     report_.form = analysed_->reduced != nullptr ? "reduced" : "projected";
   report_.form_unknowns = dae.unknown_count();
-  report_.form_equations = analysed_->reduced != nullptr || has_level_rows() ? dae.unknown_count()
-                                                                             : dae.equation_count();
+  report_.form_equations = analysed_->reduced != nullptr || setups_.has_level_rows()
+                               ? dae.unknown_count()
+                               : dae.equation_count();
 }
 
 void ModeRun::compile_transitions(const HybridSystem& system) {
@@ -120,98 +113,6 @@ void ModeRun::compile_transitions(const HybridSystem& system) {
     transitions_.emplace_back(values, inputs);
     transition_registers_.push_back(transitions_.back().make_workspace());
   }
-}
-
-ModeRun::Setup& ModeRun::setup_for(const std::vector<std::size_t>& states, bool shares_forces) {
-  std::map<std::vector<std::size_t>, Setup>& setups = shares_forces ? sharing_ : setups_;
-  const auto found = setups.find(states);
-  if (found != setups.end()) return found->second;
-  Dae dae = *analysed_->dae;
-  if (shares_forces) {
-    DaeDefinition definition = dae.definition();
-    definition.redundant = true;
-    dae = Dae(std::move(definition));
-  }
-  if (analysed_->reduced != nullptr) dae = dae.with_equations(rows_of(states));
-  if (has_level_rows()) {
-    std::vector<std::size_t> rows(analysed_->formulated->square_rows());
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    dae = dae.with_equations(std::move(rows));
-  }
-  return setups.emplace(states, Setup{std::move(dae), states, nullptr, nullptr, nullptr})
-      .first->second;
-}
-
-ConsistentSolver& ModeRun::consistent_of(Setup& setup) {
-  if (setup.consistent == nullptr) setup.consistent = std::make_unique<ConsistentSolver>(setup.dae);
-  return *setup.consistent;
-}
-
-std::vector<std::size_t> ModeRun::rows_of(const std::vector<std::size_t>& states) const {
-  std::vector<std::size_t> rows(analysed_->reduced->fixed_rows);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  for (const std::size_t k : states) rows.push_back(analysed_->reduced->fixed_rows + k);
-  return rows;
-}
-
-// Made when a mode is about to be integrated: some are only asked for consistent points.
-Integrator& ModeRun::integrator_of(Setup& setup) {
-  if (setup.integrator != nullptr) return *setup.integrator;
-  const Stopwatch watch(building_seconds_);
-  const bool may_eliminate = method_ == Method::kRadau && analysed_->reduced != nullptr &&
-                             !setup.dae.definition().redundant;
-  if (!may_eliminate || !integrate_core(setup)) setup.integrator = make_integrator(setup.dae);
-  return *setup.integrator;
-}
-
-// False if nothing can be eliminated. Where the choice of states is made for good, what they
-// determine goes; elsewhere what no choice would integrate, once for all choices.
-bool ModeRun::integrate_core(Setup& setup) {
-  const ReducedForm& reduced = *analysed_->reduced;
-  const DaeDefinition& whole = analysed_->dae->definition();
-  if (reduced.constant_entries) {
-    setup.eliminated =
-        eliminate(whole, rows_of(setup.states), reduced.fixed_rows, data_.parameters);
-  } else {
-    if (!tried_eliminating_) {
-      std::vector<std::size_t> all(whole.residuals.size());
-      std::iota(all.begin(), all.end(), std::size_t{0});
-      eliminated_ = eliminate(whole, all, reduced.fixed_rows, data_.parameters);
-    }
-    tried_eliminating_ = true;
-    if (eliminated_ != nullptr) setup.eliminated = with_rows(*eliminated_, rows_of(setup.states));
-  }
-  if (setup.eliminated == nullptr) return false;
-  setup.integrator =
-      std::make_unique<RecoveredRadau>(*setup.eliminated, data_, integrator_options_);
-  return true;
-}
-
-std::unique_ptr<Integrator> ModeRun::make_integrator(const Dae& dae) {
-  if (method_ == Method::kHalfExplicit)
-    return has_level_rows()
-               ? std::make_unique<HalfExplicit>(*analysed_->dae, data_, integrator_options_,
-                                                analysed_->formulated->levels)
-               : std::make_unique<HalfExplicit>(dae, data_, integrator_options_, LevelRows());
-  if (uses_array_method() && analysed_->projected != nullptr)
-    return std::make_unique<DerivativeArrayMethod>(
-        *graph_, analysed_->written, analysed_->values,
-        std::vector<bool>(dae.definition().controlled.begin(),
-                          dae.definition().controlled.begin() +
-                              static_cast<std::ptrdiff_t>(analysed_->unknowns.size())),
-        data_, integrator_options_);
-  // IDA solves square systems only.
-  if (method_ == Method::kBdf && !dae.definition().redundant)
-    return make_ida(dae, data_, integrator_options_);
-  return std::make_unique<Radau>(dae, data_, integrator_options_);
-}
-
-IntegratorCounts ModeRun::counts() const {
-  IntegratorCounts total = earlier_;
-  for (const auto* setups : {&setups_, &sharing_})
-    for (const auto& [states, setup] : *setups)
-      if (setup.integrator != nullptr) total += setup.integrator->counts();
-  return total;
 }
 
 const std::string& ModeRun::equation_name(std::size_t equation) const {
@@ -294,7 +195,7 @@ bool ModeRun::carries_over(const SystemState& before, const SystemState& after) 
 TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std::vector<bool>& set,
                                   bool within_region, SystemState& state) {
   // Both sides of a constraint on what may not jump carry an error of the size of the tolerance.
-  const double tolerance = 10.0 * integrator_options_.tolerance;
+  const double tolerance = 10.0 * setups_.options().tolerance;
   TransferOutcome outcome;
   if (start_ != nullptr) {
     outcome = start_->transfer(t, before, set, within_region, state);
@@ -417,10 +318,11 @@ bool ModeRun::follow_states(double t, SystemState& state) {
       if (states.size() != analysed_->reduced->states) return false;
       if (select_anew && active_ != nullptr && states == states_) return false;
       states_ = states;
-      active_ = &setup_for(states_);
+      active_ = &setups_.at(states_);
     }
     x_ = x;
-    if (!consistent_of(*active_).solve_unique(data_, t, x_.data(), dx_.data()).ok()) continue;
+    if (!setups_.consistent_of(*active_).solve_unique(data_, t, x_.data(), dx_.data()).ok())
+      continue;
     bool kept = true;
     for (std::size_t j = 0; j < x.size() && kept; ++j)
       kept = !given[j] || std::abs(x_[j] - x[j]) <= kRounding * (std::abs(x[j]) + nominal[j]);
@@ -497,7 +399,7 @@ bool ModeRun::select_states_if_large(double t) {
   if (selector_ == nullptr || projection_ != nullptr) return true;
   states_ = selector_->select(data_, t, x_.data(), dx_.data());
   if (states_.size() != analysed_->reduced->states) return false;
-  active_ = &setup_for(states_);
+  active_ = &setups_.at(states_);
   return true;
 }
 
@@ -510,11 +412,11 @@ ConsistentOutcome ModeRun::complete(double t, SystemState& state) {
     states_ = selector_->select(data_, t, x_.data(), dx_.data());
     if (states_.size() != analysed_->reduced->states)
       return {ConsistentStatus::kNotConverged, analysed_->reduced->fixed_rows - 1};
-    active_ = &setup_for(states_);
+    active_ = &setups_.at(states_);
   }
   if (projection_ != nullptr) {
     const ConsistentOutcome outcome =
-        consistent_of(*active_).solve(data_, t, x_.data(), dx_.data());
+        setups_.consistent_of(*active_).solve(data_, t, x_.data(), dx_.data());
     if (!outcome.ok()) return outcome;
   }
   hand_over(t, state);
@@ -543,7 +445,7 @@ double ModeRun::next_break(double t) const {
 StepOutcome ModeRun::step(double limit) {
   if (selector_ != nullptr && !analysed_->reduced->constant_entries && !reselect())
     return {StepStatus::kRanksChanged, 0};
-  if (projector_ != nullptr && !uses_array_method() &&
+  if (projector_ != nullptr && !setups_.uses_array_method() &&
       !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
@@ -564,8 +466,8 @@ bool ModeRun::share_forces() {
   std::copy(old.dx().begin(), old.dx().end(), dx_.begin());
   shared_ = shared_forces(active_->dae, data_, old.time(), x_.data(), dx_.data());
   if (shared_.empty()) return false;
-  Setup& next = setup_for(states_, true);
-  integrator_of(next).restart(old.time(), x_, dx_, step_);
+  ModeSetup& next = setups_.at(states_, true);
+  setups_.integrator_of(next).restart(old.time(), x_, dx_, step_);
   active_ = &next;
   return true;
 }
@@ -574,17 +476,17 @@ bool ModeRun::determines_all(double t) {
   if (start_ != nullptr) return start_->determines_all(t);
   const Pattern& pattern = active_->dae.pattern();
   return pattern.rows != pattern.columns ||
-         consistent_of(*active_).determines_all(data_, t, x_.data(), dx_.data());
+         setups_.consistent_of(*active_).determines_all(data_, t, x_.data(), dx_.data());
 }
 
 std::optional<std::size_t> ModeRun::contradicted_equation() {
   if (!active_->dae.definition().redundant || analysed_->formulated != nullptr ||
-      uses_array_method())
+      setups_.uses_array_method())
     return std::nullopt;
   constexpr double kTolerances = 100.0;
   const Integrator& at = integrator();
-  return consistent_of(*active_).unmet_equation(data_, at.time(), at.x().data(), at.dx().data(),
-                                                kTolerances * integrator_options_.tolerance);
+  return setups_.consistent_of(*active_).unmet_equation(
+      data_, at.time(), at.x().data(), at.dx().data(), kTolerances * setups_.options().tolerance);
 }
 
 bool ModeRun::update_projector(double t, const double* x) {
@@ -608,24 +510,12 @@ bool ModeRun::reselect() {
   analysed_->dae->residual(data_, old.time(), x_.data(), dx_.data(), residuals.data());
   for (const std::size_t k : states)
     dx_[reduced.candidates[k]] -= residuals[reduced.fixed_rows + k];
-  Setup& next = setup_for(states);
-  integrator_of(next).restart(old.time(), x_, dx_, old.suggested_step());
+  ModeSetup& next = setups_.at(states);
+  setups_.integrator_of(next).restart(old.time(), x_, dx_, old.suggested_step());
   active_ = &next;
   states_ = std::move(states);
-  if (setups_.size() > kMostSetups) forget_other_setups();
+  setups_.forget_others(next);
   return true;
-}
-
-// Long chains hardly ever come back to a choice of states they have left.
-void ModeRun::forget_other_setups() {
-  for (auto at = setups_.begin(); at != setups_.end();) {
-    if (&at->second == active_) {
-      ++at;
-      continue;
-    }
-    if (at->second.integrator != nullptr) earlier_ += at->second.integrator->counts();
-    at = setups_.erase(at);
-  }
 }
 
 std::string ModeRun::describe_rank_change() const {
@@ -643,7 +533,7 @@ std::string ModeRun::describe_rank_change() const {
 void ModeRun::take_over(ModeRun& former) {
   step_ = former.integrator().suggested_step();
   if (former.monitor_ != nullptr) monitor_ = std::move(former.monitor_);
-  earlier_ = former.counts();
+  setups_.continue_from(former.counts());
   report_.visits = former.report_.visits;
   report_.seconds = former.report_.seconds;
 }
@@ -689,8 +579,9 @@ void ModeRun::read_interpolated(double t, SystemState& state) {
   }
   integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
   // The projected equation holds for its own choice of states only; the constraints always do.
-  ConsistentSolver& solver =
-      projector_ != nullptr && projection_ != nullptr ? *projection_ : consistent_of(*active_);
+  ConsistentSolver& solver = projector_ != nullptr && projection_ != nullptr
+                                 ? *projection_
+                                 : setups_.consistent_of(*active_);
   const bool ok = !has_algebraic_ || solver.refine(data_, t, x_.data(), dx_.data()).ok();
   // Where constraints are redundant the interpolated values may have to change, not only what
   // follows from them.

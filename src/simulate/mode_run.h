@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -8,11 +7,11 @@
 #include "analysis/analysed_mode.h"
 #include "analysis/consistent.h"
 #include "analysis/constraint_levels.h"
-#include "analysis/eliminate.h"
 #include "analysis/state_selector.h"
 #include "integrate/integrator.h"
 #include "model/system_state.h"
 #include "simulate/guard_watch.h"
+#include "simulate/mode_setups.h"
 #include "simulate/result.h"
 #include "simulate/simulate.h"
 #include "simulate/transfer.h"
@@ -32,10 +31,10 @@ class ModeRun {
 
   const AnalysedMode& analysed() const { return *analysed_; }
   const Mode& mode() const { return *analysed_->mode; }
-  Integrator& integrator() { return integrator_of(*active_); }
+  Integrator& integrator() { return setups_.integrator_of(*active_); }
   GuardWatch& watch() { return *watch_; }
   ModeReport& report() { return report_; }
-  IntegratorCounts counts() const;
+  IntegratorCounts counts() const { return setups_.counts(); }
   // What is linearised for sensitivities: the equations in force, the candidate rows among them
   // (reduced form), and the point made consistent last in the unknowns of the Dae.
   const Dae& dae() const { return active_->dae; }
@@ -46,7 +45,7 @@ class ModeRun {
   // Where the equations have their next kink by time alone: a step ends there.
   double next_break(double t) const;
   // Processor time of making what integrates the choices of states; part of the analysis.
-  double building_seconds() const { return building_seconds_; }
+  double building_seconds() const { return setups_.building_seconds(); }
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
   // A point of the Dae into the state.
   void write_point(double t, const double* x, const double* dx, SystemState& state) {
@@ -119,35 +118,12 @@ class ModeRun {
   RankReport measure_ranks(double t);
 
  private:
-  // The equations in force for one choice of states, and what integrates them.
-  struct Setup {
-    Dae dae;
-    std::vector<std::size_t> states;
-    std::unique_ptr<ConsistentSolver> consistent;      // made when asked for
-    std::unique_ptr<const EliminatedForm> eliminated;  // what is integrated of it; null: all
-    std::unique_ptr<Integrator> integrator;
-  };
-
   void compile_transitions(const HybridSystem& system);
-  bool has_level_rows() const {
-    return analysed_->formulated != nullptr && !analysed_->formulated->levels.velocity.empty();
-  }
-  // It finds its projectors by itself.
-  bool uses_array_method() const {
-    return method_ == Method::kDerivativeArray && analysed_->values.u == 0;
-  }
   ConsistentSolver& constraints() {
-    return projection_ != nullptr ? *projection_ : consistent_of(*active_);
+    return projection_ != nullptr ? *projection_ : setups_.consistent_of(*active_);
   }
-  std::unique_ptr<Integrator> make_integrator(const Dae& dae);
-  Setup& setup_for(const std::vector<std::size_t>& states, bool shares_forces = false);
   bool share_forces();
-  std::vector<std::size_t> rows_of(const std::vector<std::size_t>& states) const;
-  static ConsistentSolver& consistent_of(Setup& setup);
-  Integrator& integrator_of(Setup& setup);
-  bool integrate_core(Setup& setup);
   bool reselect();
-  void forget_other_setups();
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
   void take_start(const SystemState& state);
@@ -168,9 +144,8 @@ class ModeRun {
   std::unique_ptr<ModeRun> start_;
   SystemState entered_with_;                  // for what a form with start_ does not integrate
   std::unique_ptr<CarriedUnknowns> carried_;  // null if start_ finds the points
-  IntegratorOptions integrator_options_;
-  Method method_;
   DaeData data_;
+  ModeSetups setups_;
   std::unique_ptr<ConsistentSolver> projection_;  // onto all constraints; null: as written
   std::unique_ptr<ConsistentSolver> carrying_;    // the same, keeping what is under der(); or null
   std::unique_ptr<ImpulseSolver> impulses_;       // made when a jump is needed
@@ -179,15 +154,10 @@ class ModeRun {
   std::unique_ptr<StateSelector> selector_;     // reduced form
   std::unique_ptr<ProjectorUpdate> projector_;  // projected form
   std::vector<std::size_t> states_;
-  std::map<std::vector<std::size_t>, Setup> setups_;   // by choice of states
-  std::map<std::vector<std::size_t>, Setup> sharing_;  // the same, for least-squares steps
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
-  double building_seconds_ = 0.0;
   std::vector<double> breaks_;
-  std::unique_ptr<const EliminatedForm> eliminated_;  // for all choices of states
-  bool tried_eliminating_ = false;
-  Setup* active_ = nullptr;
+  ModeSetup* active_ = nullptr;
   std::unique_ptr<GuardWatch> watch_;
   std::unique_ptr<ConstraintMonitor> monitor_;
   std::vector<Tape> transitions_;  // by guard
@@ -200,7 +170,6 @@ class ModeRun {
   bool has_algebraic_ = false;
   bool entered_ = false;  // an integrator has been started
   double step_ = 0.0;
-  IntegratorCounts earlier_;
   ModeReport report_;
 };
 

@@ -1,0 +1,125 @@
+#include "simulate/mode_setups.h"
+
+#include <numeric>
+#include <utility>
+
+#include "base/processor_time.h"
+#include "integrate/derivative_array_method.h"
+#include "integrate/half_explicit.h"
+#include "integrate/ida.h"
+#include "integrate/radau.h"
+#include "integrate/recovered.h"
+
+namespace saltus {
+namespace {
+
+constexpr std::size_t kMostSetups = 64;
+
+}  // namespace
+
+ModeSetups::ModeSetups(Graph& graph, const AnalysedMode& mode, DaeData& data, Method method,
+                       IntegratorOptions options)
+    : graph_(graph), mode_(mode), data_(data), method_(method), options_(std::move(options)) {}
+
+ModeSetup& ModeSetups::at(const std::vector<std::size_t>& states, bool shares_forces) {
+  std::map<std::vector<std::size_t>, ModeSetup>& setups = shares_forces ? sharing_ : setups_;
+  const auto found = setups.find(states);
+  if (found != setups.end()) return found->second;
+  Dae dae = *mode_.dae;
+  if (shares_forces) {
+    DaeDefinition definition = dae.definition();
+    definition.redundant = true;
+    dae = Dae(std::move(definition));
+  }
+  if (mode_.reduced != nullptr) dae = dae.with_equations(rows_of(states));
+  if (has_level_rows()) {
+    std::vector<std::size_t> rows(mode_.formulated->square_rows());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    dae = dae.with_equations(std::move(rows));
+  }
+  return setups.emplace(states, ModeSetup{std::move(dae), states, nullptr, nullptr, nullptr})
+      .first->second;
+}
+
+ConsistentSolver& ModeSetups::consistent_of(ModeSetup& setup) {
+  if (setup.consistent == nullptr) setup.consistent = std::make_unique<ConsistentSolver>(setup.dae);
+  return *setup.consistent;
+}
+
+std::vector<std::size_t> ModeSetups::rows_of(const std::vector<std::size_t>& states) const {
+  std::vector<std::size_t> rows(mode_.reduced->fixed_rows);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  for (const std::size_t k : states) rows.push_back(mode_.reduced->fixed_rows + k);
+  return rows;
+}
+
+Integrator& ModeSetups::integrator_of(ModeSetup& setup) {
+  if (setup.integrator != nullptr) return *setup.integrator;
+  const Stopwatch watch(building_seconds_);
+  const bool may_eliminate =
+      method_ == Method::kRadau && mode_.reduced != nullptr && !setup.dae.definition().redundant;
+  if (!may_eliminate || !integrate_core(setup)) setup.integrator = make_integrator(setup.dae);
+  return *setup.integrator;
+}
+
+// False if nothing can be eliminated. Where the choice of states is made for good, what they
+// determine goes; elsewhere what no choice would integrate, once for all choices.
+bool ModeSetups::integrate_core(ModeSetup& setup) {
+  const ReducedForm& reduced = *mode_.reduced;
+  const DaeDefinition& whole = mode_.dae->definition();
+  if (reduced.constant_entries) {
+    setup.eliminated =
+        eliminate(whole, rows_of(setup.states), reduced.fixed_rows, data_.parameters);
+  } else {
+    if (!tried_eliminating_) {
+      std::vector<std::size_t> all(whole.residuals.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      eliminated_ = eliminate(whole, all, reduced.fixed_rows, data_.parameters);
+    }
+    tried_eliminating_ = true;
+    if (eliminated_ != nullptr) setup.eliminated = with_rows(*eliminated_, rows_of(setup.states));
+  }
+  if (setup.eliminated == nullptr) return false;
+  setup.integrator = std::make_unique<RecoveredRadau>(*setup.eliminated, data_, options_);
+  return true;
+}
+
+std::unique_ptr<Integrator> ModeSetups::make_integrator(const Dae& dae) {
+  if (method_ == Method::kHalfExplicit)
+    return has_level_rows() ? std::make_unique<HalfExplicit>(*mode_.dae, data_, options_,
+                                                             mode_.formulated->levels)
+                            : std::make_unique<HalfExplicit>(dae, data_, options_, LevelRows());
+  if (uses_array_method() && mode_.projected != nullptr)
+    return std::make_unique<DerivativeArrayMethod>(
+        graph_, mode_.written, mode_.values,
+        std::vector<bool>(dae.definition().controlled.begin(),
+                          dae.definition().controlled.begin() +
+                              static_cast<std::ptrdiff_t>(mode_.unknowns.size())),
+        data_, options_);
+  // IDA solves square systems only.
+  if (method_ == Method::kBdf && !dae.definition().redundant) return make_ida(dae, data_, options_);
+  return std::make_unique<Radau>(dae, data_, options_);
+}
+
+// Long chains hardly ever come back to a choice of states they have left.
+void ModeSetups::forget_others(const ModeSetup& kept) {
+  if (setups_.size() <= kMostSetups) return;
+  for (auto at = setups_.begin(); at != setups_.end();) {
+    if (&at->second == &kept) {
+      ++at;
+      continue;
+    }
+    if (at->second.integrator != nullptr) earlier_ += at->second.integrator->counts();
+    at = setups_.erase(at);
+  }
+}
+
+IntegratorCounts ModeSetups::counts() const {
+  IntegratorCounts total = earlier_;
+  for (const auto* setups : {&setups_, &sharing_})
+    for (const auto& [states, setup] : *setups)
+      if (setup.integrator != nullptr) total += setup.integrator->counts();
+  return total;
+}
+
+}  // namespace saltus

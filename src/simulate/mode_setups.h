@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "analysis/analysed_mode.h"
+#include "analysis/consistent.h"
+#include "analysis/eliminate.h"
+#include "integrate/integrator.h"
+#include "simulate/simulate.h"
+
+namespace saltus {
+
+// The equations in force for one choice of states, and what solves them. Solver and integrator are
+// made when they are asked for: some modes are only asked for consistent points, and most choices
+// only integrated.
+struct ModeSetup {
+  Dae dae;
+  std::vector<std::size_t> states;
+  std::unique_ptr<ConsistentSolver> consistent;
+  std::unique_ptr<const EliminatedForm> eliminated;  // what is integrated of it; null: all
+  std::unique_ptr<Integrator> integrator;
+};
+
+// Makes the setups of a mode and keeps them. References to a setup hold until forget_others().
+class ModeSetups {
+ public:
+  // All but `options` must outlive this.
+  ModeSetups(Graph& graph, const AnalysedMode& mode, DaeData& data, Method method,
+             IntegratorOptions options);
+
+  // `states`: empty but for the reduced form. `shares_forces`: for least-squares steps.
+  ModeSetup& at(const std::vector<std::size_t>& states, bool shares_forces = false);
+  ConsistentSolver& consistent_of(ModeSetup& setup);
+  Integrator& integrator_of(ModeSetup& setup);
+  // Where there are many choices of states, all are forgotten but this one.
+  void forget_others(const ModeSetup& kept);
+
+  const IntegratorOptions& options() const { return options_; }
+  bool has_level_rows() const {
+    return mode_.formulated != nullptr && !mode_.formulated->levels.velocity.empty();
+  }
+  // It finds its projectors by itself.
+  bool uses_array_method() const {
+    return method_ == Method::kDerivativeArray && mode_.values.u == 0;
+  }
+  // The work of all integrators, those of another form of the mode included that this one
+  // continues.
+  IntegratorCounts counts() const;
+  void continue_from(const IntegratorCounts& earlier) { earlier_ = earlier; }
+  // Processor time of making integrators.
+  double building_seconds() const { return building_seconds_; }
+
+ private:
+  std::vector<std::size_t> rows_of(const std::vector<std::size_t>& states) const;
+  bool integrate_core(ModeSetup& setup);
+  std::unique_ptr<Integrator> make_integrator(const Dae& dae);
+
+  Graph& graph_;
+  const AnalysedMode& mode_;
+  DaeData& data_;
+  Method method_;
+  IntegratorOptions options_;
+  std::map<std::vector<std::size_t>, ModeSetup> setups_;   // by choice of states
+  std::map<std::vector<std::size_t>, ModeSetup> sharing_;  // the same, for least-squares steps
+  std::unique_ptr<const EliminatedForm> eliminated_;       // for all choices of states
+  bool tried_eliminating_ = false;
+  IntegratorCounts earlier_;
+  double building_seconds_ = 0.0;
+};
+
+}  // namespace saltus
