@@ -361,6 +361,29 @@ INSTANTIATE_TEST_SUITE_P(
         ANALOG("ShowVariableResistor"), ANALOG("SimpleTriacCircuit"), ANALOG("SwitchWithArc")),
     test_name);
 
+// Examples that came with version 4.1.0.
+using NewExample = Library;
+
+TEST_P(NewExample, Simulates) {
+  const std::string name = std::string("Modelica.") + GetParam();
+  std::string file = name + ".mo";
+  std::replace(file.begin(), file.end() - 3, '.', '/');
+  bool is_there = false;
+  for (const std::filesystem::path& library : options_.libraries)
+    is_there = is_there || std::filesystem::exists(library / file);
+  if (!is_there) GTEST_SKIP() << "this version of the library has no " << name;
+  const SimulateResult result = run(name, {.max_seconds = 120.0});
+  EXPECT_TRUE(result.completed()) << result.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Analog, NewExample,
+    testing::Values(ANALOG("DemoPowerSupply"), ANALOG("DemoPowerSupplyWithBuffer"),
+                    ANALOG("DemonstrateLightning"), ANALOG("Lines.CompareLineTrunks"),
+                    ANALOG("Lines.CompareLosslessLines"),
+                    ANALOG("Lines.LightningLosslessTransmissionLine"), ANALOG("Lines.SmoothStep")),
+    test_name);
+
 using Circuit = Library;
 
 // A coupled pair of inductances, and the same as leakage inductances with an ideal transformer that

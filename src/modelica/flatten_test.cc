@@ -292,5 +292,19 @@ TEST(Flatten, RefusesWithPlaceAndName) {
   EXPECT_THAT(message_of("model A extends A; end A;"), HasSubstr("extends itself"));
 }
 
+TEST(Flatten, EachMayStandAnywhereOnTheWayToAValue) {
+  const FlatModel model = flatten_text(
+      "model C Real v(start = 1), w[2](start = {1, 1}); equation der(v) = 0; der(w) = {0, 0}; end "
+      "C;"
+      "model D C c[2]; end D;"
+      "model M C a[2](v(each start = 3), w(start = {{1, 2}, {3, 4}}));"
+      "  D d[2](c(v(each start = 5), each w(start = {6, 7}))); C b[2](v.start = {8, 9}); end M;");
+  EXPECT_EQ(find_variable(model, "a[2].v")->start.number(), 3.0);
+  EXPECT_EQ(find_variable(model, "a[2].w[1]")->start.number(), 3.0);
+  EXPECT_EQ(find_variable(model, "d[1].c[2].v")->start.number(), 5.0);
+  EXPECT_EQ(find_variable(model, "d[2].c[1].w[2]")->start.number(), 7.0);
+  EXPECT_EQ(find_variable(model, "b[2].v")->start.number(), 9.0);
+}
+
 }  // namespace
 }  // namespace saltus

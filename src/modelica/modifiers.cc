@@ -24,6 +24,8 @@ void append_reached(Layer reached, const Modification* modification, Layers& out
     out.back().arguments = modification;
   }
   if (!nothing && modification->value != nullptr) {
+    for (const std::size_t i : reached.pending) reached.access.push_back({"", i});
+    reached.pending.clear();
     out.push_back(std::move(reached));
     out.back().value = modification->value.get();
   }
@@ -55,8 +57,8 @@ void append_child_layers(const Layer& layer, std::string_view name, Layers& out)
     Layer next;
     next.scope = layer.scope;
     next.access = layer.access;
-    if (!argument.each)
-      for (const std::size_t i : layer.pending) next.access.push_back({"", i});
+    // Subscripts wait for the value: `each` may stand anywhere on the way to it.
+    if (!argument.each) next.pending = layer.pending;
     next.argument = &argument;
     return next;
   };
