@@ -158,5 +158,44 @@ TEST(FlatEvents, StartsThatContradictEachOtherAreRefusedByName) {
       << message(3.0, 2.0, 6.0);
 }
 
+// Chua's circuit is chaotic and passes its kinks at any angle; the loss is bilinear, so a step from
+// an old Jacobian or a bad guess may need another. Where the voltage crosses +-1 to the last digit,
+// two points next to each other tell nothing of its slope.
+TEST(FlatEvents, KinksOfAChaoticCircuitAreLocatedAtEveryTolerance) {
+  FlatModel model("chua");
+  HybridSystem& s = model.system;
+  const Expr v1 = s.variable("v1", {.start = 4.0, .fixed = true});
+  const Expr v2 = s.variable("v2", {.fixed = true});
+  const Expr i = s.variable("i", {.fixed = true});
+  const Expr g = s.variable("g");
+  const Expr n = s.variable("n");
+  const Expr loss = s.variable("loss");
+  constexpr double kInner = -0.757576, kOuter = -0.409091;
+  const Expr low = model.relation(-1.0 - v1, Strict::kYes, "v1 < -1");
+  const Expr high = model.relation(v1 - 1.0, Strict::kYes, "v1 > 1");
+  model.equations = {Equation(18.0 * der(i) == v2 - 0.0125 * i),
+                     Equation(g == 0.565 * (v2 - v1)),
+                     Equation(loss == (v2 - v1) * g),
+                     Equation(n == select(low, kOuter * (v1 + 1.0) - kInner,
+                                          select(high, kOuter * (v1 - 1.0) + kInner, kInner * v1))),
+                     Equation(10.0 * der(v1) == g - n),
+                     Equation(100.0 * der(v2) == -g - i)};
+  const HybridSystem system = build(model);
+  const double rounding = 4.0 * 2.2e-16 * 5e4 * 0.5;  // of time, times the largest slope
+  for (int k = 1; k <= 24; ++k) {
+    const SimulateResult result =
+        simulate(system, {.stop_time = 5e4, .tolerance = 1e-5 * std::pow(0.8, k)});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << k << ": " << result.message;
+    const std::vector<double> voltage = result.trajectory.column("v1");
+    int switches = 0;
+    for (std::size_t p = 1; p < voltage.size(); ++p) {
+      if (result.trajectory.time[p] != result.trajectory.time[p - 1]) continue;
+      EXPECT_NEAR(std::abs(voltage[p]), 1.0, rounding) << k << " at " << result.trajectory.time[p];
+      ++switches;
+    }
+    EXPECT_GT(switches, 50) << k;
+  }
+}
+
 }  // namespace
 }  // namespace saltus

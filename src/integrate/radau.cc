@@ -219,8 +219,23 @@ StepOutcome Radau::step(double limit) {
 
 StepOutcome Radau::retake(double t) {
   const double h = t - t0_;
-  // Start from the polynomial of the step that is taken again, unless that was so much shorter that
-  // it tells nothing.
+  NewtonResult newton = NewtonResult::kDiverged;
+  for (;;) {
+    guess_again(h);
+    const bool regular = factor(h);
+    if (regular) newton = solve_stages(t, h);
+    if (newton == NewtonResult::kConverged) break;
+    if (jacobian_is_fresh_) return give_up(newton, !regular);
+    evaluate_jacobian();
+  }
+  accept(t, h);
+  --counts_.steps;  // it replaces one that was counted
+  return {};
+}
+
+// Starts from the polynomial of the step that is taken again, unless that was so much shorter that
+// it tells nothing.
+void Radau::guess_again(double h) {
   constexpr double kFarthest = 10.0;
   const double ratio = h / h_;
   for (int i = 0; i < 3; ++i) {
@@ -233,12 +248,6 @@ StepOutcome Radau::retake(double t) {
       z_[i * n_ + j] =
           w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] + w.value[2] * stages_[2 * n_ + j];
   }
-  if (!factor(h)) return give_up(NewtonResult::kDiverged, true);
-  NewtonResult newton = solve_stages(t, h);
-  if (newton != NewtonResult::kConverged) return give_up(newton, false);
-  accept(t, h);
-  --counts_.steps;  // it replaces one that was counted
-  return {};
 }
 
 void Radau::begin_step() {

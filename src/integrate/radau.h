@@ -50,6 +50,7 @@ class Radau : public Integrator {
   void solve_real(double* b) const;
   void solve_complex();
   void predict(double h);
+  void guess_again(double h);
   NewtonResult solve_stages(double t_end, double h);
   double estimate_error(double h, bool filter);
   double estimate_defect(double h);

@@ -382,7 +382,8 @@ bool GuardWatch::pin_down(Integrator& integrator) {
     if (!firing_.outcome.ok()) return true;
     evaluate_end(integrator);
     const double value = values_[g];
-    if (k > 0 && t != previous_t && value != previous_value)
+    // Over a few roundings of time the difference of two values is rounding, too.
+    if (k > 0 && std::abs(t - previous_t) > 100.0 * resolution && value != previous_value)
       slope = (value - previous_value) / (t - previous_t);
     previous_t = t;
     previous_value = value;
