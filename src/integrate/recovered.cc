@@ -45,7 +45,11 @@ RecoveredRadau::RecoveredRadau(const EliminatedForm& form, const DaeData& data,
   std::vector<double> jacobian(2 * nonzeros);
   core_.jacobian(core_data_, 0.0, zeros_.data(), zeros_.data(), jacobian.data());
   mass_ = std::make_unique<LinearSolver<double>>(core_.pattern());
-  if (!mass_->factor(jacobian.data() + nonzeros)) mass_.reset();
+  if (mass_->factor(jacobian.data() + nonzeros)) {
+    mass_->expect_many_solutions();
+  } else {
+    mass_.reset();
+  }
 }
 
 void RecoveredRadau::restart(double t, std::span<const double> x, std::span<const double> dx,

@@ -205,6 +205,11 @@ bool LinearSolver<Scalar>::factor(const Scalar* values) {
 }
 
 template <class Scalar>
+void LinearSolver<Scalar>::expect_many_solutions() {
+  if (auto* recorded = std::get_if<RecordedLu<Scalar>>(&impl_->chosen)) recorded->compile();
+}
+
+template <class Scalar>
 void LinearSolver<Scalar>::solve(Scalar* b) const {
   impl_->apply([&](auto& lu) { lu.solve(b); });
 }

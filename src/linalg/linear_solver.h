@@ -33,6 +33,9 @@ class LinearSolver {
   // precision or holds a NaN.
   bool factor(const Scalar* values);
 
+  // After factor(): its factors will be used many times.
+  void expect_many_solutions();
+
   // Solves A x = b in place: b has room for as many entries as the larger of rows and columns. Pre:
   // the last factor() returned true.
   void solve(Scalar* b) const;

@@ -298,17 +298,23 @@ void RecordedLu<Scalar>::lay_out(const std::vector<int>& row_position,
 
 template <class Scalar>
 bool RecordedLu<Scalar>::replay(const Scalar* values) {
-  // From here on writing the instructions pays, up to a length that still fits the caches.
+  // From here on writing the instructions pays.
   constexpr int kCompileAt = 6;
-  constexpr std::size_t kLongest = 4000;
-  if (++replays_ == kCompileAt && layout_.targets.size() + layout_.entry_column.size() <= kLongest)
-    machine_ = compile_lu<Scalar>(layout_);
+  if (++replays_ == kCompileAt) compile();
   if (machine_.code != nullptr) {
     machine_.factor(values, factors_.data());
   } else {
     eliminate(values);
   }
   return pivots_are_good();
+}
+
+template <class Scalar>
+void RecordedLu<Scalar>::compile() {
+  constexpr std::size_t kLongest = 4000;  // longer code does not fit the caches
+  if (!recorded_ || machine_.code != nullptr) return;
+  if (layout_.targets.size() + layout_.entry_column.size() <= kLongest)
+    machine_ = compile_lu<Scalar>(layout_);
 }
 
 template <class Scalar>

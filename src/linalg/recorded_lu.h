@@ -25,6 +25,9 @@ class RecordedLu {
   // Takes over the pivots chosen for another matrix of this pattern, unless it has its own.
   void take_pivots(const RecordedLu<double>& other);
 
+  // Writes the machine code now: these factors will be used many times.
+  void compile();
+
   // False if the matrix is singular to working precision or holds a NaN.
   bool factor(const Scalar* values);
   void solve(Scalar* b) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/carried_unknowns.h"
 #include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
 #include "simulate/transfer.h"
@@ -25,12 +24,12 @@ const EventIteration::Paths& EventIteration::paths_of(std::size_t mode) {
   Paths& paths = place->second;
   if (!is_new) return paths;
   const AnalysedMode& analysed = visit_(mode)->analysed();
-  const CarriedUnknowns carried(analysed);
+  const std::vector<bool> is_carried = visit_(mode)->carried();
   std::vector<bool> has_value(system_.variables().size(), true);  // the others are held
   for (std::size_t j = 0; j < analysed.unknowns.size(); ++j) {
     const std::size_t i = analysed.unknowns[j].index();
-    has_value[i] = carried.under_der[j];
-    if (carried.under_der[j]) paths.carried.push_back(i);
+    has_value[i] = is_carried[j];
+    if (is_carried[j]) paths.carried.push_back(i);
   }
   for (const std::size_t r : modes_.mode(mode).sources) {
     if (r >= model_.relations.size()) continue;

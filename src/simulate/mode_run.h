@@ -84,6 +84,10 @@ class ModeRun {
   // Where equations are redundant, steps are least-squares solutions: the equation that the step
   // just taken does not meet because others contradict it.
   std::optional<std::size_t> contradicted_equation();
+  // By unknown of the mode: whether it carries anything over from the mode before.
+  std::vector<bool> carried() const {
+    return carried_ != nullptr ? carried_->under_der : CarriedUnknowns(*analysed_).under_der;
+  }
   // After kRanksChanged: which equation and unknowns are concerned.
   std::string describe_rank_change() const;
   // The work of another form of the mode that this one continues.
