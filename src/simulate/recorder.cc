@@ -140,16 +140,19 @@ void Recorder::store(double t, ModeId mode, const SystemState& state) {
 void Recorder::store_step(ModeRun& run, const SystemState& state, bool ends_in_event) {
   const double end = run.integrator().time();
   const ModeId mode = run.analysed().id;
-  point_ = state;
   if (interval_ == 0.0) {
+    if (end >= stop_ || ends_in_event) return;
+    point_ = state;
     run.read_point(point_);
-    if (end < stop_ && !ends_in_event) store(end, mode, point_);
+    store(end, mode, point_);
     return;
   }
-  for (;; ++next_) {
+  for (bool is_first = true;; ++next_) {
     const double t = start_ + static_cast<double>(next_) * interval_;
     if (t >= stop_ || t > end || (t == end && ends_in_event)) return;
     if (t <= run.integrator().previous_time()) continue;
+    if (is_first) point_ = state;
+    is_first = false;
     run.read_interpolated(t, point_);
     store(t, mode, point_);
   }
