@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace saltus {
 namespace {
@@ -21,22 +22,24 @@ struct Band {
   int degree;
 };
 
-// Whether a relation that is at zero rises above the band before anything else. `samples` include
-// the offset, `along` does not.
+// Where a relation that is at zero has risen above the band, as a fraction of the step, if it does
+// so before anything else. `samples` include the offset, `along` does not.
 template <class F>
-bool leaves_band(const F& along, std::span<const double> samples, const Band& band,
-                 RootIsolator& isolator) {
+std::optional<double> leaves_band(const F& along, std::span<const double> samples, const Band& band,
+                                  RootIsolator& isolator) {
   const auto inside = [&](double value) { return std::abs(value - band.offset) <= band.width; };
-  if (!inside(samples.front()) || std::all_of(samples.begin(), samples.end(), inside)) return false;
+  if (!inside(samples.front()) || std::all_of(samples.begin(), samples.end(), inside)) return {};
   GuardInfo info;
   info.noise = band.noise;
   info.degree = band.degree;
   info.at_start = samples.front() - band.offset;
   info.at_end = samples.back() - band.offset;
   for (const Root& root : isolator.isolate(along, info).roots) {
-    if (root.s > RootIsolator::kMinWidth) return along(0.5 * root.s) > band.width;
+    if (root.s <= RootIsolator::kMinWidth) continue;
+    const double middle = 0.5 * root.s;
+    return along(middle) > band.width ? std::optional(middle) : std::nullopt;
   }
-  return info.at_end > band.width;
+  return info.at_end > band.width ? std::optional(1.0) : std::nullopt;
 }
 
 }  // namespace
@@ -248,7 +251,15 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   if (state.offset > 0.0 && state.width == 0.0) {
     const auto without_offset = [&](double s) { return along(s) - state.offset; };
     const Band band{state.offset, state.band(), state.threshold(), along_step};
-    rises = leaves_band(without_offset, samples, band, isolator_);
+    const std::optional<double> above = leaves_band(without_offset, samples, band, isolator_);
+    if (above && *above < 1.0 && *above * h > 4.0 * kEpsilon * std::abs(t0 + h)) {
+      // It comes back within the step, or the extension overshoots: the solution itself tells at
+      // the end of a shorter step.
+      firing_.outcome = integrator.retake(t0 + *above * h);
+      look_again_ = true;
+      return;
+    }
+    rises = above.has_value();
     if (rises) {
       // If it returns within the step, that is located at zero itself.
       for (double& value : samples) value -= state.offset;
