@@ -20,12 +20,13 @@ namespace {
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;
 
-SimulateResult run(const std::string& example, double stop_time, const Overrides& overrides = {}) {
+SimulateResult run(const std::string& example, double stop_time, const Overrides& overrides = {},
+                   double tolerance = 1e-9) {
   LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}, .overrides = overrides};
   options.use_modelica_path = false;
   SimulateResult result =
       simulate(build(load_modelica("Saltus.Drivetrain.Examples." + example, options)),
-               {.stop_time = stop_time, .tolerance = 1e-9});
+               {.stop_time = stop_time, .tolerance = tolerance});
   EXPECT_EQ(result.reason, StopReason::kStopTime) << result.message;
   return result;
 }
@@ -175,6 +176,18 @@ TEST(Drivetrain, DiscsBecomeOneBody) {
                                     {"clutch.clutch.mode", 0.0},
                                     {"course.y", 1.0},
                                     {"x", 5.0 - 0.5 - 0.5}});
+}
+
+// The pressure leaves zero like t^3: between the nodes of a step the polynomial that stands for it
+// is on the other side of zero.
+TEST(Drivetrain, DiscsCloseAtEveryTolerance) {
+  const double common = 6.0 * 2.005 / 3.01;
+  for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}) {
+    const SimulateResult result = run("Discs", 5.0, {}, tolerance);
+    EXPECT_NEAR(result.final.at("right.w"), common, 100.0 * tolerance * common) << tolerance;
+    EXPECT_EQ(result.final.at("clutch.clutch.mode"), 0.0) << tolerance;
+    EXPECT_LE(result.events.size(), 4u) << tolerance;
+  }
 }
 
 TEST(Drivetrain, DiscBrakeStopsItsDisc) {

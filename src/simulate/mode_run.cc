@@ -483,10 +483,23 @@ std::optional<std::size_t> ModeRun::contradicted_equation() {
   if (!active_->dae.definition().redundant || analysed_->formulated != nullptr ||
       setups_.uses_array_method())
     return std::nullopt;
-  constexpr double kTolerances = 100.0;
+  const double tolerance = 100.0 * setups_.options().tolerance;
   const Integrator& at = integrator();
-  return setups_.consistent_of(*active_).unmet_equation(
-      data_, at.time(), at.x().data(), at.dx().data(), kTolerances * setups_.options().tolerance);
+  ConsistentSolver& consistent = setups_.consistent_of(*active_);
+  const std::optional<std::size_t> unmet =
+      consistent.unmet_equation(data_, at.time(), at.x().data(), at.dx().data(), tolerance);
+  if (!unmet) return unmet;
+  // Slopes and what follows from them may be less accurate than that. Where equations do not
+  // contradict each other there is a point that meets them all, with the same states.
+  std::vector<double> x(at.x().begin(), at.x().end());
+  std::vector<double> dx(at.dx().begin(), at.dx().end());
+  if (!consistent.solve(data_, at.time(), x.data(), dx.data()).ok()) return unmet;
+  const DaeDefinition& definition = active_->dae.definition();
+  for (std::size_t j = 0; j < x.size(); ++j)
+    if (definition.controlled[j] &&
+        std::abs(x[j] - at.x()[j]) > tolerance * (std::abs(x[j]) + definition.nominal[j]))
+      return unmet;
+  return std::nullopt;
 }
 
 bool ModeRun::update_projector(double t, const double* x) {
