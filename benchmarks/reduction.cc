@@ -112,8 +112,11 @@ struct StepCost {
 
 StepCost step_seconds(int masses) {
   StepCost best;
-  const int runs = masses > 50 ? 6 : 15;
-  for (int run = 0; run < runs; ++run) {
+  // Long enough for quiet moments on a busy machine.
+  constexpr int kFewestRuns = 10;
+  constexpr double kShortest = 1.5;  // s
+  const double begin = processor_seconds();
+  for (int run = 0; run < kFewestRuns || processor_seconds() - begin < kShortest; ++run) {
     for (const bool by_hand : {false, true}) {
       SimulateOptions options;
       options.stop_time = 1.0;
