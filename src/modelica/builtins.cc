@@ -36,6 +36,27 @@ void need_count(const CallExpression& e, const std::string& name, std::size_t le
         place.location());
 }
 
+const Value& need_numbers(const Value& value, const std::string& name, const Place& place) {
+  if (!is_numeric(value.type))
+    throw Error(fmt::format("{}() needs numbers, not {}", name, spelling(value.type)),
+                place.location());
+  return value;
+}
+
+const Value& need_number(const Value& value, const std::string& name, const Place& place) {
+  if (!need_numbers(value, name, place).is_scalar())
+    throw Error(fmt::format("{}() needs a scalar, not {}", name, to_text(value.dimensions)),
+                place.location());
+  return value;
+}
+
+const Value& need_rank(const Value& value, std::size_t rank, const std::string& name,
+                       const Place& place) {
+  if (need_numbers(value, name, place).dimensions.size() != rank)
+    throw Error(fmt::format("{}() of {}", name, to_text(value.dimensions)), place.location());
+  return value;
+}
+
 }  // namespace
 
 std::optional<Value> Flattener::call_builtin(const std::string& name, const Expression& expression,
@@ -43,11 +64,7 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
   const Place& place = expression.place;
   const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
   const auto number_argument = [&](std::size_t k) {
-    Value value = argument(k);
-    if (!is_numeric(value.type))
-      throw Error(fmt::format("{}() needs numbers, not {}", name, spelling(value.type)),
-                  e.arguments[k]->place.location());
-    return value;
+    return need_numbers(argument(k), name, e.arguments[k]->place);
   };
   const auto found = elementary().find(name);
   if (found != elementary().end()) {
@@ -96,9 +113,12 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
     refuse(name + "()", place);
   if (name == "semiLinear") {
     need_count(e, name, 3, 3, place);
-    const Expr x = number_argument(0).number();
-    return Value::real(select(make_relation(x, Strict::kNo, expression),
-                              x * number_argument(1).number(), x * number_argument(2).number()));
+    const auto scalar = [&](std::size_t k) {
+      return need_number(argument(k), name, e.arguments[k]->place).number();
+    };
+    const Expr x = scalar(0);
+    return Value::real(
+        select(make_relation(x, Strict::kNo, expression), x * scalar(1), x * scalar(2)));
   }
   if (std::optional<Value> value = call_event_builtin(name, expression, e, scope)) return value;
   if (std::optional<Value> value = call_text_builtin(name, expression, e, scope)) return value;
@@ -155,6 +175,8 @@ Expr Flattener::rounded(const Expr& value, const Expression& expression) {
 }
 
 Value Flattener::pre_of(const Value& value, const Place& place) {
+  if (!is_number_like(value.type))
+    throw Error(fmt::format("pre() of {}", spelling(value.type)), place.location());
   return map_numbers(value, value.type, [&](const Expr& x) -> Expr {
     if (x.is_number() || x.is_parameter()) return x;
     const auto slot = pre_slots_.find(x.node());
@@ -195,6 +217,9 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
   if (name == "edge" || name == "change") {
     need_count(e, name, 1, 1, place);
     const Value now = argument(0);
+    if (name == "edge" && now.type != BasicType::kBoolean)
+      throw Error(fmt::format("edge() needs a Boolean, not {}", spelling(now.type)),
+                  place.location());
     past_shadows_ = true;
     const Value before = pre_of(argument(0), place);
     past_shadows_ = false;
@@ -215,6 +240,8 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     const Value start = argument(0);
     const Value interval = argument(1);
     if (!is_numeric(start.type) || !is_numeric(interval.type)) refuse("sample() of clocks", place);
+    need_number(start, name, place);
+    need_number(interval, name, place);
     // The start may be found by the initial equations (t0 = time), but not change later.
     for (const Expr& leaf : leaves_of(start.number()))
       if ((leaf.is_variable() && !found_parameters_.contains(leaf.node())) ||
@@ -229,18 +256,22 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
   if (name == "floor" || name == "ceil" || name == "integer") {
     need_count(e, name, 1, 1, place);
     const BasicType type = name == "integer" ? BasicType::kInteger : BasicType::kReal;
-    return map_numbers(argument(0), type, [&](const Expr& x) -> Expr {
+    return map_numbers(need_numbers(argument(0), name, place), type, [&](const Expr& x) -> Expr {
       return name == "ceil" ? -whole(-x) : whole(x);
     });
   }
   if (name == "Integer") {
     need_count(e, name, 1, 1, place);
-    return map_numbers(argument(0), BasicType::kInteger, [](const Expr& x) { return x; });
+    const Value value = argument(0);
+    if (value.type != BasicType::kEnumeration && value.type != BasicType::kInteger)
+      throw Error(fmt::format("Integer() needs an enumeration, not {}", spelling(value.type)),
+                  place.location());
+    return map_numbers(value, BasicType::kInteger, [](const Expr& x) { return x; });
   }
   if (name == "div" || name == "mod" || name == "rem") {
     need_count(e, name, 2, 2, place);
-    const Value a = argument(0);
-    const Value b = argument(1);
+    const Value a = need_numbers(argument(0), name, place);
+    const Value b = need_numbers(argument(1), name, place);
     if (!a.is_scalar() || !b.is_scalar()) refuse(name + " of arrays", place);
     const Expr x = a.number();
     const Expr y = b.number();
@@ -275,14 +306,25 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
   const Place& place = expression.place;
   const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
   const auto size_argument = [&](std::size_t k) {
-    const long n = constant_integer(*e.arguments.at(k), scope, "the size of an array");
+    const Value size = evaluate(*e.arguments.at(k), scope);
+    if (size.type != BasicType::kInteger)
+      throw Error(fmt::format("{}(): the size of an array is an Integer, not {}", name,
+                              spelling(size.type)),
+                  e.arguments[k]->place.location());
+    const long n =
+        std::lround(constant_number(size, e.arguments[k]->place, "the size of an array"));
     if (n < 0 || n > 10'000'000)
       throw Error(fmt::format("an array of size {}", n), e.arguments[k]->place.location());
     return static_cast<std::size_t>(n);
   };
   const auto filled = [&](const Value& with, std::size_t first) {
     Dimensions shape;
+    if (e.arguments.size() <= first)
+      throw Error(fmt::format("{}() needs the size of the array", name), place.location());
     for (std::size_t k = first; k < e.arguments.size(); ++k) shape.push_back(size_argument(k));
+    double count = 1.0;
+    for (const std::size_t d : shape) count *= static_cast<double>(d);
+    if (count > 1e7) throw Error(fmt::format("an array of {:g} elements", count), place.location());
     return stack(std::vector<Value>(element_count(shape), with), shape, place);
   };
   const auto folded = [&](const Value& v, auto&& combine, const Expr& empty) {
@@ -345,16 +387,17 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
   if (name == "fill") return filled(argument(0), 1);
   if (name == "identity" || name == "diagonal") {
     const bool unit = name == "identity";
-    const Value v = unit ? Value::integer(1) : argument(0);
+    const Value v = unit ? Value::integer(1) : need_rank(argument(0), 1, name, place);
     const std::size_t n = unit ? size_argument(0) : v.count();
     std::vector<Expr> numbers(n * n, Expr(0.0));
     for (std::size_t i = 0; i < n; ++i) numbers[i * n + i] = unit ? Expr(1.0) : v.numbers[i];
     return Value::array(v.type, {n, n}, std::move(numbers));
   }
   if (name == "linspace") {
-    const Value a = argument(0);
-    const Value b = argument(1);
+    const Value a = need_number(argument(0), name, place);
+    const Value b = need_number(argument(1), name, place);
     const std::size_t n = size_argument(2);
+    if (n < 2) throw Error("linspace() needs at least 2 points", place.location());
     std::vector<Expr> numbers;
     for (std::size_t i = 0; i < n; ++i)
       numbers.push_back(a.number() + (b.number() - a.number()) * static_cast<double>(i) /
@@ -362,7 +405,12 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     return Value::array(BasicType::kReal, {n}, std::move(numbers));
   }
   if (name == "transpose") return transposed(argument(0), place);
-  if (name == "scalar") return reshaped(argument(0), {});
+  if (name == "scalar") {
+    Value v = argument(0);
+    if (v.count() != 1)
+      throw Error(fmt::format("scalar() of {}", to_text(v.dimensions)), place.location());
+    return reshaped(std::move(v), {});
+  }
   if (name == "vector") {
     Value v = argument(0);
     const std::size_t n = v.count();
@@ -378,26 +426,28 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     return concatenate(static_cast<std::size_t>(k) - 1, parts, place);
   }
   if (name == "outerProduct") {
-    const Value a = argument(0);
-    const Value b = argument(1);
+    const Value a = need_rank(argument(0), 1, name, place);
+    const Value b = need_rank(argument(1), 1, name, place);
     return arithmetic(BinaryOperator::kMultiply, reshaped(a, {a.count(), 1}),
                       reshaped(b, {1, b.count()}), place);
   }
   if (name == "symmetric") {
-    Value m = argument(0);
-    const std::size_t n = m.dimensions.at(0);
+    Value m = need_rank(argument(0), 2, name, place);
+    const std::size_t n = m.dimensions[0];
+    if (m.dimensions[1] != n)
+      throw Error(fmt::format("symmetric() of {}", to_text(m.dimensions)), place.location());
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j) m.numbers[i * n + j] = m.numbers[j * n + i];
     return m;
   }
   if (name == "cross" || name == "skew") {
-    const Value a = argument(0);
+    const Value a = need_rank(argument(0), 1, name, place);
     if (a.count() != 3) throw Error(fmt::format("{}() needs vectors of 3", name), place.location());
     const auto& x = a.numbers;
     if (name == "skew")
       return Value::array(BasicType::kReal, {3, 3},
                           {0.0, -x[2], x[1], x[2], 0.0, -x[0], -x[1], x[0], 0.0});
-    const Value b = argument(1);
+    const Value b = need_rank(argument(1), 1, name, place);
     if (b.count() != 3) throw Error("cross() needs vectors of 3", place.location());
     const auto& y = b.numbers;
     return Value::array(

@@ -258,6 +258,9 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
     if (l.same_as(r)) continue;
     const std::optional<double> a = fixed_number(l);
     const std::optional<double> b = fixed_number(r);
+    if ((a && !std::isfinite(*a)) || (b && !std::isfinite(*b)))
+      throw Error(fmt::format("a side of the equation {} is not a finite number", name),
+                  place.location());
     if (a && b) {
       if (std::abs(*a - *b) <= 1e-9 * std::max({1.0, std::abs(*a), std::abs(*b)})) continue;
       throw Error(

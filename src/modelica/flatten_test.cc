@@ -306,5 +306,27 @@ TEST(Flatten, EachMayStandAnywhereOnTheWayToAValue) {
   EXPECT_EQ(find_variable(model, "b[2].v")->start.number(), 9.0);
 }
 
+TEST(Flatten, OperatorsRefuseArgumentsOfAnotherKind) {
+  const auto refusal = [](const std::string& call) {
+    return message_of("model M Real x; equation\n  x = " + call + "; end M;");
+  };
+  const auto at = [](const char* message) { return HasSubstr(std::string("error: ") + message); };
+  EXPECT_THAT(refusal("integer(\"2\")"), at("integer() needs numbers, not String"));
+  EXPECT_THAT(refusal("mod(\"a\", 2)"), at("mod() needs numbers, not String"));
+  EXPECT_THAT(refusal("semiLinear({}, 1, 2)"), at("semiLinear() needs a scalar, not [0]"));
+  EXPECT_THAT(refusal("sum(symmetric({1, 2}))"), at("symmetric() of [2]"));
+  EXPECT_THAT(refusal("sum(symmetric([1; 2; 3]))"), at("symmetric() of [3, 1]"));
+  EXPECT_THAT(refusal("sum(skew({\"a\", \"b\", \"c\"}))"), at("skew() needs numbers"));
+  EXPECT_THAT(refusal("scalar({1, 2})"), at("scalar() of [2]"));
+  EXPECT_THAT(refusal("sum(zeros(2.5))"), at("zeros(): the size of an array is an Integer"));
+  EXPECT_THAT(refusal("sum(fill(1, 1000000, 1000000))"), at("an array of 1e+12 elements"));
+  EXPECT_THAT(refusal("sum(linspace(0, 1, 1))"), at("linspace() needs at least 2 points"));
+  EXPECT_THAT(refusal("sum({1, 2}^2)"), at("'^' of [2]: square matrices"));
+  EXPECT_THAT(refusal("sum([1, 2; 3, 4]^1000000000)"), at("'^' of [2, 2]: square matrices"));
+  EXPECT_THAT(refusal("if edge(1) then 1 else 2"), at("edge() needs a Boolean, not Integer"));
+  EXPECT_THAT(refusal("1/0"), at("a side of the equation x = 1 / 0 is not a finite number"));
+  EXPECT_THAT(refusal("sin"), at("'sin' cannot be used like this"));
+}
+
 }  // namespace
 }  // namespace saltus

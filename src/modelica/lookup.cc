@@ -237,9 +237,12 @@ void Flattener::unknown_name(const std::string& name, const std::string& whole, 
   const std::string in =
       scope.lexical == nullptr ? "" : fmt::format(" in '{}'", scope.lexical->name);
   const std::string of = whole == name ? "" : fmt::format(" (of '{}')", whole);
-  throw Error(
-      fmt::format("there is no '{}'{}{}{}", name, of, in, did_you_mean(name, visible_names(scope))),
-      place.location());
+  std::vector<std::string> names = visible_names(scope);
+  const bool is_operator = std::erase(names, name) > 0;  // of the language: known, but no component
+  if (is_operator)
+    throw Error(fmt::format("'{}'{} cannot be used like this", name, of), place.location());
+  throw Error(fmt::format("there is no '{}'{}{}{}", name, of, in, did_you_mean(name, names)),
+              place.location());
 }
 
 }  // namespace saltus

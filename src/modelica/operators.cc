@@ -109,11 +109,18 @@ Value arithmetic(BinaryOperator op, const Value& a, const Value& b, const Place&
       return elementwise(op, a, b, place);
     case BinaryOperator::kPower:
       if (!a.is_scalar() || !b.is_scalar()) {
-        if (!b.is_scalar() || !b.number().is_number() || b.number().number() < 1.0)
-          throw Error("'^' of an array; '.^' takes powers element by element", place.location());
+        constexpr double kMostFactors = 1000.0;
+        const bool square = a.dimensions.size() == 2 && a.dimensions[0] == a.dimensions[1];
+        const double power =
+            b.is_scalar() && b.number().is_number() ? b.number().number() : std::nan("");
+        if (!square || !(power >= 1.0) || power > kMostFactors || power != std::floor(power))
+          throw Error(
+              fmt::format("'^' of {}: square matrices have powers 1 to {}; '.^' takes powers "
+                          "element by element",
+                          to_text(a.dimensions), kMostFactors),
+              place.location());
         Value result = a;
-        for (double k = 1.0; k < b.number().number(); ++k)
-          result = matrix_product(result, a, place);
+        for (double k = 1.0; k < power; ++k) result = matrix_product(result, a, place);
         return result;
       }
       return elementwise(op, a, b, place);
