@@ -52,6 +52,14 @@ TEST(NagModelica, GoesThroughTheSameModesAtALooseTolerance) {
     EXPECT_EQ(sequence(run(tolerance)), kSequence) << tolerance;
 }
 
+// Clutches lock where the slip is zero, so nothing jumps: what is left of it is the rounding of the
+// time, times an acceleration of 1e5 rad/s2.
+TEST(NagModelica, NoImpulsesAreSoughtWhereClutchesLock) {
+  for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8})
+    for (const Event& event : run(tolerance).events)
+      EXPECT_TRUE(event.impulses.empty()) << tolerance << " at " << event.time;
+}
+
 SimulateResult run_with(double tolerance, Method method, Formulation formulation) {
   LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}, .overrides = {}};
   options.use_modelica_path = false;

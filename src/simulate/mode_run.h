@@ -138,7 +138,8 @@ class ModeRun {
   void hand_over(double t, SystemState& state);
   bool settle_start(double t, SystemState& state);
   void refine_end(double t, std::vector<double>& x, std::vector<double>& dx);
-  bool carries_over(const SystemState& before, const SystemState& after) const;
+  bool is_no_jump(double t, double change, double size, double slope) const;
+  bool carries_over(double t, const SystemState& before, const SystemState& after) const;
   bool keep_set_values(double t, const SystemState& before, const std::vector<bool>& set,
                        SystemState& state);
   bool follow_states(double t, SystemState& state);
