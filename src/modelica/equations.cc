@@ -84,7 +84,7 @@ void Flattener::flatten_equations(Instance& instance) {
   }
   for (SolvedEquation& s : solved) {
     s.equation += flat_.equations.size();
-    flat_.solved_equations.push_back(std::move(s));
+    flat_.solved_equations.push_back(s);
   }
   add_items(active, std::move(items), flat_.equations, place);
   add_items(active, std::move(initial_items), flat_.initial_equations, place);
