@@ -229,6 +229,11 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
       evaluate();
       if (size <= kConvergedToRounding && std::isfinite(scaled_residual())) break;
       if (scaled_residual() <= before) break;
+      // The product of two unknowns that both move is put right by the next step: what the same
+      // factors say of that one counts (the natural monotonicity test of Deuflhard).
+      if (direction == Direction::kUnique && std::isfinite(scaled_residual()) &&
+          next_update_size() <= (1.0 - 0.5 * fraction) * size)
+        break;
     }
     // Updates that no longer shrink are rounding, if small; where springs are stiff, accelerations
     // are differences of large numbers, and only the residuals tell.
@@ -240,6 +245,17 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
     previous_size = size;
   }
   return {ConsistentStatus::kNotConverged, worst_equation()};
+}
+
+// Of the update that the factors at hand give at the present point; the last update stays.
+double ConsistentSolver::next_update_size() {
+  const std::vector<double> last_x = step_x_;
+  const std::vector<double> last_dx = step_dx_;
+  solve_update();
+  const double size = update_size();
+  step_x_ = last_x;
+  step_dx_ = last_dx;
+  return size;
 }
 
 // Relative to what it updates.

@@ -77,6 +77,7 @@ class ConsistentSolver {
   bool step_by_old_factors(DaeData& data, double t);
   void polish(DaeData& data, double t);
   double update_size() const;
+  double next_update_size();
   bool newton_update();  // fills step_x_, step_dx_; false if the matrix is singular
   void solve_update();   // the same with the factors at hand
   bool least_change_update(Direction direction);
