@@ -53,11 +53,12 @@ TEST(NagModelica, GoesThroughTheSameModesAtALooseTolerance) {
 }
 
 // Clutches lock where the slip is zero, so nothing jumps: what is left of it is the rounding of the
-// time, times an acceleration of 1e5 rad/s2.
-TEST(NagModelica, NoImpulsesAreSoughtWhereClutchesLock) {
-  for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8})
-    for (const Event& event : run(tolerance).events)
-      EXPECT_TRUE(event.impulses.empty()) << tolerance << " at " << event.time;
+// time, times an acceleration of 1e5 rad/s2. Seeking impulses for that took a hundred times as long
+// as the rest of the run, at some tolerances.
+TEST(NagModelica, LocksTakeNoTimeAtAnyTolerance) {
+  const double usual = run(1e-6).statistics.integrate_seconds;
+  for (const double tolerance : {1e-3, 1e-4, 1e-5, 1e-7, 1e-8})
+    EXPECT_LT(run(tolerance).statistics.integrate_seconds, 10.0 * usual) << tolerance;
 }
 
 SimulateResult run_with(double tolerance, Method method, Formulation formulation) {

@@ -14,7 +14,8 @@ enum class Backend { kAutomatic, kRecorded, kKlu, kLeastSquares };
 // (recorded_lu.h) for small square systems, KLU for large ones, least squares (least_squares.h)
 // where there are more or fewer equations than unknowns or the caller expects redundant ones.
 // Memory is taken at construction and when pivots are chosen, that is at the first factor(); later
-// calls do not allocate unless the numbers demand new pivots.
+// calls do not allocate unless the numbers demand new pivots, and once when machine code is
+// written.
 template <class Scalar>
 class LinearSolver {
  public:
