@@ -109,6 +109,7 @@ class Elimination {
     form->constant_mass = std::all_of(mass.begin(), mass.end(),
                                       [](const JacobianEntry& e) { return e.value.is_number(); });
     form->recover = Tape(formulas, core.inputs());
+    form->formulas = std::move(formulas);
     form->core = std::make_shared<const Dae>(std::move(core));
     return form;
   }

@@ -19,7 +19,8 @@ struct EliminatedForm {
   std::vector<std::size_t> equations;  // by equation of the core: its place in the list of rows
   std::vector<std::size_t> eliminated;
   std::vector<double> nominal;  // by eliminated unknown
-  Tape recover;                 // the eliminated unknowns from the inputs of the core
+  std::vector<Expr> formulas;   // the same in the symbols of the core
+  Tape recover;                 // the same from the inputs of the core
   bool reads_slopes = false;    // recover depends on derivatives
   // The core is E x' + g(t, x) = 0 with a matrix E of numbers.
   bool constant_mass = false;

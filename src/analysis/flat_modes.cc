@@ -54,7 +54,7 @@ FlatModes::FlatModes(const HybridSystem& system)
 }
 
 std::unique_ptr<FlatModes::Branching> FlatModes::branch(Frozen frozen) {
-  const Stopwatch watch(building_seconds_);
+  const BuildingTime building;
   auto made = std::make_unique<Branching>();
   ActiveEquations active = active_equations(flat_.reduced.equations, frozen);
   made->frozen = std::move(frozen);
@@ -116,7 +116,7 @@ FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<dou
       return next.get();
   if (open.size() < 2 || from.harmless.contains(open)) return nullptr;
   const std::vector<std::size_t> found = [&] {
-    const Stopwatch watch(building_seconds_);
+    const BuildingTime building;
     return structural_together(system_, from.equations, from.open, open);
   }();
   if (found.empty()) {
@@ -134,7 +134,7 @@ FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<dou
 }
 
 std::size_t FlatModes::add_mode(const Branching& at, const std::vector<double>& named_by) {
-  const Stopwatch watch(building_seconds_);
+  const BuildingTime building;
   FlatMode& made = modes_.emplace_back();
   made.frozen = at.frozen;
   made.mode.name = name_of(named_by);

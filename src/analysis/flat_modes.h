@@ -41,8 +41,6 @@ class FlatModes {
   std::size_t find(const std::vector<double>& parameters, const std::vector<double>& slots);
   const FlatMode& mode(std::size_t index) const { return modes_[index]; }
   std::size_t count() const { return modes_.size(); }
-  // Processor time of finding the equations of new modes and of the ways to them.
-  double building_seconds() const { return building_seconds_; }
 
   // The modes that differ from this one in one structural condition that does not depend on a
   // variable that names modes. For surveys; slots decide the conditions that come up on the way.
@@ -85,7 +83,6 @@ class FlatModes {
   std::vector<const DiscreteVariable*> naming_;
   std::unique_ptr<Branching> root_;
   std::deque<FlatMode> modes_;
-  double building_seconds_ = 0.0;
   std::map<std::string, int> names_;
 };
 

@@ -24,4 +24,24 @@ class Stopwatch {
   double begun_;
 };
 
+// Marks a scope in which this thread builds what it will compute with (modes analysed, formulas
+// compiled), so that the two can be told apart. Scopes may be nested.
+class BuildingTime {
+ public:
+  BuildingTime() : begun_(depth_++ == 0 ? processor_seconds() : 0.0) {}
+  ~BuildingTime() {
+    if (--depth_ == 0) total_ += processor_seconds() - begun_;
+  }
+  BuildingTime(const BuildingTime&) = delete;
+  BuildingTime& operator=(const BuildingTime&) = delete;
+
+  // Processor time of this thread in such scopes, s, since it began.
+  static double total() { return total_; }
+
+ private:
+  inline static thread_local int depth_ = 0;
+  inline static thread_local double total_ = 0.0;
+  double begun_;
+};
+
 }  // namespace saltus

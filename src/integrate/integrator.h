@@ -78,11 +78,21 @@ class Integrator {
   virtual void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                            double* dx) const = 0;
 
-  // The same for all unknowns, made consistent, where what is integrated determines all else by
-  // formulas; false, with nothing written, where it does not.
+  // What is integrated determines all else by formulas. Where it does not, the three functions
+  // below return false and write nothing.
+  virtual bool gives_all_else() const { return false; }
+
+  // As interpolate() for all unknowns, made consistent.
   virtual bool interpolate_consistently(double /*t*/, double* /*x*/, double* /*dx*/) {
     return false;
   }
+
+  // The same for what is integrated alone, in the order of the integrator.
+  virtual bool interpolate_states(double /*t*/, double* /*x*/, double* /*dx*/) { return false; }
+
+  // The same from the values of what is integrated, which x holds, at any time: writes all other
+  // values and the derivatives of what is integrated.
+  virtual bool complete(double /*t*/, double* /*x*/, double* /*dx*/) { return false; }
 
   // Polynomial degree of the continuous extension.
   virtual int extension_degree() const = 0;

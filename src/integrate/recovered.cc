@@ -29,18 +29,18 @@ RecoveredRadau::RecoveredRadau(const EliminatedForm& form, const DaeData& data,
       core_(*form.core),
       data_(data),
       core_data_(core_.make_data()),
-      registers_(form.recover.make_workspace()),
       watched_scale_(1.0 / std::sqrt(options.tolerance)) {
   inner_ = std::make_unique<Radau>(core_, core_data_, core_options(form, options));
   const std::size_t whole = form.kept.size() + form.eliminated.size();
   for (auto* v : {&x0_, &x1_, &dx1_}) v->resize(whole);
   stages_.resize(3 * whole);
-  recovered_.resize(form.eliminated.size());
-  for (std::size_t k = 0; k < form.eliminated.size(); ++k)
-    if (std::ranges::find(options.watched, form.eliminated[k]) != options.watched.end())
-      watched_.push_back(k);
   for (auto* v : {&core_x_, &core_dx_, &zeros_}) v->assign(form.kept.size(), 0.0);
-  if (!form.constant_mass || core_.equation_count() != core_.unknown_count()) return;
+  factor_mass();
+  choose_what_is_shown(options.watched);
+}
+
+void RecoveredRadau::factor_mass() {
+  if (!form_.constant_mass || core_.equation_count() != core_.unknown_count()) return;
   const auto nonzeros = static_cast<std::size_t>(core_.pattern().nonzeros());
   std::vector<double> jacobian(2 * nonzeros);
   core_.jacobian(core_data_, 0.0, zeros_.data(), zeros_.data(), jacobian.data());
@@ -52,25 +52,57 @@ RecoveredRadau::RecoveredRadau(const EliminatedForm& form, const DaeData& data,
   }
 }
 
-void RecoveredRadau::restart(double t, std::span<const double> x, std::span<const double> dx,
-                             double step) {
+// Where the core gives all else at any time, only what guards read.
+void RecoveredRadau::choose_what_is_shown(const std::vector<std::uint32_t>& watched) {
+  std::vector<Expr> formulas;
+  is_shown_.assign(x1_.size(), false);
+  for (const std::size_t j : form_.kept) is_shown_[j] = true;
+  for (std::size_t k = 0; k < form_.eliminated.size(); ++k) {
+    const bool is_watched = std::ranges::find(watched, form_.eliminated[k]) != watched.end();
+    if (mass_ != nullptr && !is_watched) continue;
+    if (is_watched) watched_.push_back({shown_.unknowns.size(), form_.nominal[k]});
+    shown_.unknowns.push_back(form_.eliminated[k]);
+    is_shown_[form_.eliminated[k]] = true;
+    formulas.push_back(form_.formulas[k]);
+  }
+  const auto prepare = [](Recovery& recovery) {
+    recovery.registers = recovery.tape.make_workspace();
+    recovery.values.resize(recovery.unknowns.size());
+  };
+  shown_.tape = mass_ == nullptr ? form_.recover : Tape(formulas, core_.definition().inputs());
+  prepare(shown_);
+  if (mass_ == nullptr) return;
+  all_.unknowns = form_.eliminated;
+  all_.tape = form_.recover;
+  prepare(all_);
+}
+
+void RecoveredRadau::take_held() {
   core_data_.parameters = data_.parameters;
   std::copy_n(data_.held.begin(), core_data_.held.size(), core_data_.held.begin());
+}
+
+void RecoveredRadau::restart(double t, std::span<const double> x, std::span<const double> dx,
+                             double step) {
+  take_held();
   for (std::size_t k = 0; k < form_.kept.size(); ++k) {
     core_x_[k] = x[form_.kept[k]];
     core_dx_[k] = dx[form_.kept[k]];
   }
   inner_->restart(t, core_x_, core_dx_, step);
+  t0_ = t1_ = t;
   h_ = 0.0;
   std::copy(x.begin(), x.end(), x1_.begin());
   std::copy(dx.begin(), dx.end(), dx1_.begin());
+  is_complete_ = true;
 }
 
 StepOutcome RecoveredRadau::step(double limit) {
   const StepOutcome outcome = inner_->step(limit);
   if (!outcome.ok()) return translate(outcome);
-  x0_ = x1_;
-  expand();
+  for (const std::size_t j : form_.kept) x0_[j] = x1_[j];
+  for (const std::size_t j : shown_.unknowns) x0_[j] = x1_[j];
+  show_step();
   return resolve_watched();
 }
 
@@ -80,12 +112,12 @@ StepOutcome RecoveredRadau::resolve_watched() {
   constexpr double kLargestShrink = 5.0;
   for (double defect = watched_defect(); defect > 1.0; defect = watched_defect()) {
     const double shrink = std::min(kLargestShrink, std::pow(defect, 0.25) / 0.9);
-    const double t = inner_->previous_time() + h_ / shrink;
-    if (!(t > inner_->previous_time())) break;
+    const double t = t0_ + h_ / shrink;
+    if (!(t > t0_)) break;
     const StepOutcome outcome = inner_->retake(t);
     if (!outcome.ok()) return translate(outcome);
     inner_->limit_next_step(h_ / shrink);
-    expand();
+    show_step();
   }
   return {};
 }
@@ -104,12 +136,12 @@ double RecoveredRadau::watched_defect() {
     core_x_[k] = x0_[j] + between(j, w.value);
     core_dx_[k] = between(j, w.slope) / h_;
   }
-  recover(inner_->previous_time() + kMiddle * h_, core_x_.data(), core_dx_.data());
+  recover(shown_, t0_ + kMiddle * h_, core_x_.data(), core_dx_.data());
   double defect = 0.0;
-  for (const std::size_t k : watched_) {
-    const std::size_t j = form_.eliminated[k];
-    const double off = std::abs(recovered_[k] - x0_[j] - between(j, w.value));
-    defect = std::max(defect, off * watched_scale_ / (form_.nominal[k] + std::abs(x0_[j])));
+  for (const Watched& watched : watched_) {
+    const std::size_t j = shown_.unknowns[watched.place];
+    const double off = std::abs(shown_.values[watched.place] - x0_[j] - between(j, w.value));
+    defect = std::max(defect, off * watched_scale_ / (watched.nominal + std::abs(x0_[j])));
   }
   return defect;
 }
@@ -117,7 +149,7 @@ double RecoveredRadau::watched_defect() {
 StepOutcome RecoveredRadau::retake(double t) {
   const StepOutcome outcome = inner_->retake(t);
   if (!outcome.ok()) return translate(outcome);
-  expand();
+  show_step();
   return outcome;
 }
 
@@ -127,59 +159,110 @@ StepOutcome RecoveredRadau::translate(StepOutcome outcome) const {
   return outcome;
 }
 
-void RecoveredRadau::recover(double t, const double* x, const double* dx) {
+void RecoveredRadau::recover(Recovery& recovery, double t, const double* x,
+                             const double* dx) const {
   const double* inputs[] = {&t, x, dx, core_data_.parameters.data(), core_data_.held.data()};
-  form_.recover.evaluate(inputs, registers_, recovered_.data());
+  recovery.tape.evaluate(inputs, recovery.registers, recovery.values.data());
 }
 
-void RecoveredRadau::solve_slopes(double t) {
-  core_.residual(core_data_, t, core_x_.data(), zeros_.data(), core_dx_.data());
-  mass_->solve(core_dx_.data());
-  for (double& slope : core_dx_) slope = -slope;
+void RecoveredRadau::solve_slopes(double t, const double* x, double* dx) const {
+  core_.residual(core_data_, t, x, zeros_.data(), dx);
+  mass_->solve(dx);
+  for (std::size_t k = 0; k < form_.kept.size(); ++k) dx[k] = -dx[k];
 }
 
-// The values of all unknowns at the nodes of the step just taken.
-void RecoveredRadau::expand() {
+// The step just taken, in what is shown at every one.
+void RecoveredRadau::show_step() {
+  const std::size_t whole = x1_.size();
+  const std::size_t n = form_.kept.size();
+  t0_ = inner_->previous_time();
+  t1_ = inner_->time();
+  h_ = t1_ - t0_;
+  const std::span<const double> z = inner_->stages();
+  const std::span<const double> end = inner_->x();
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t j = form_.kept[k];
+    for (std::size_t i = 0; i < 3; ++i) stages_[i * whole + j] = z[i * n + k];
+    x1_[j] = end[k];
+  }
+  show(shown_);
+  is_complete_ = false;
+  if (mass_ == nullptr) complete_step();
+}
+
+// The values of eliminated unknowns at the nodes of the step; x0_ holds those at its start.
+void RecoveredRadau::show(Recovery& recovery) const {
+  if (recovery.unknowns.empty()) return;
   const Collocation& formula = radau_collocation();
   const std::size_t whole = x1_.size();
   const std::size_t n = form_.kept.size();
-  const double t0 = inner_->previous_time();
-  h_ = inner_->time() - t0;
   const std::span<const double> z = inner_->stages();
-  const std::span<const double> end = inner_->x();
   for (int i = 0; i < 3; ++i) {
     double* stage = &stages_[static_cast<std::size_t>(i) * whole];
     for (std::size_t k = 0; k < n; ++k) {
-      const double increment = z[static_cast<std::size_t>(i) * n + k];
-      stage[form_.kept[k]] = increment;
-      core_x_[k] = i == 2 ? end[k] : x0_[form_.kept[k]] + increment;
+      const std::size_t j = form_.kept[k];
+      core_x_[k] = i == 2 ? x1_[j] : x0_[j] + stage[j];
     }
-    if (i == 2 && mass_ != nullptr) {
-      solve_slopes(inner_->time());
-    } else if (i == 2) {
-      std::copy(inner_->dx().begin(), inner_->dx().end(), core_dx_.begin());
+    if (form_.reads_slopes && i == 2) {
+      find_end_slopes();
     } else if (form_.reads_slopes) {
       for (std::size_t k = 0; k < n; ++k)
         core_dx_[k] = (formula.inverse(i, 0) * z[k] + formula.inverse(i, 1) * z[n + k] +
                        formula.inverse(i, 2) * z[2 * n + k]) /
                       h_;
     }
-    recover(i == 2 ? inner_->time() : t0 + formula.c[i] * h_, core_x_.data(), core_dx_.data());
-    for (std::size_t k = 0; k < recovered_.size(); ++k) {
-      const std::size_t j = form_.eliminated[k];
-      stage[j] = recovered_[k] - x0_[j];
-      if (i == 2) x1_[j] = recovered_[k];
+    recover(recovery, i == 2 ? t1_ : t0_ + formula.c[i] * h_, core_x_.data(), core_dx_.data());
+    for (std::size_t k = 0; k < recovery.unknowns.size(); ++k) {
+      const std::size_t j = recovery.unknowns[k];
+      stage[j] = recovery.values[k] - x0_[j];
+      if (i == 2) x1_[j] = recovery.values[k];
     }
   }
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::size_t j = form_.kept[k];
-    x1_[j] = end[k];
-    dx1_[j] = core_dx_[k];
+}
+
+// Of the core, whose values there are in core_x_.
+void RecoveredRadau::find_end_slopes() const {
+  if (mass_ != nullptr) {
+    solve_slopes(t1_, core_x_.data(), core_dx_.data());
+  } else {
+    std::copy(inner_->dx().begin(), inner_->dx().end(), core_dx_.begin());
   }
+}
+
+// All unknowns of the step just taken, and the slopes at its end.
+void RecoveredRadau::complete_step() const {
+  if (is_complete_) return;
+  is_complete_ = true;
+  if (!all_.unknowns.empty()) {
+    for (std::size_t k = 0; k < form_.kept.size(); ++k) core_x_[k] = x0_[form_.kept[k]];
+    if (form_.reads_slopes) solve_slopes(t0_, core_x_.data(), core_dx_.data());
+    recover(all_, t0_, core_x_.data(), core_dx_.data());
+    for (std::size_t k = 0; k < all_.unknowns.size(); ++k) x0_[all_.unknowns[k]] = all_.values[k];
+    show(all_);
+  }
+  for (std::size_t k = 0; k < form_.kept.size(); ++k) core_x_[k] = x1_[form_.kept[k]];
+  find_end_slopes();
+  for (std::size_t k = 0; k < form_.kept.size(); ++k) dx1_[form_.kept[k]] = core_dx_[k];
+  const Collocation& formula = radau_collocation();
+  const std::size_t whole = x1_.size();
   for (const std::size_t j : form_.eliminated)
     dx1_[j] = (formula.inverse(2, 0) * stages_[j] + formula.inverse(2, 1) * stages_[whole + j] +
                formula.inverse(2, 2) * stages_[2 * whole + j]) /
               h_;
+}
+
+std::span<const double> RecoveredRadau::x() const {
+  complete_step();
+  return x1_;
+}
+
+std::span<const double> RecoveredRadau::dx() const {
+  complete_step();
+  return dx1_;
+}
+
+CollocationWeights RecoveredRadau::weights_at(double t) const {
+  return radau_collocation().weights(t == t1_ ? 1.0 : (t - t0_) / h_);
 }
 
 void RecoveredRadau::interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
@@ -191,9 +274,10 @@ void RecoveredRadau::interpolate(double t, std::span<const std::uint32_t> unknow
     }
     return;
   }
+  if (!std::ranges::all_of(unknowns, [this](std::uint32_t j) { return is_shown_[j]; }))
+    complete_step();
   const std::size_t whole = x1_.size();
-  const CollocationWeights w =
-      radau_collocation().weights(t == time() ? 1.0 : (t - previous_time()) / h_);
+  const CollocationWeights w = weights_at(t);
   for (const std::uint32_t j : unknowns) {
     const double z0 = stages_[j];
     const double z1 = stages_[whole + j];
@@ -203,27 +287,52 @@ void RecoveredRadau::interpolate(double t, std::span<const std::uint32_t> unknow
   }
 }
 
+bool RecoveredRadau::interpolate_states(double t, double* x, double* dx) {
+  if (mass_ == nullptr || h_ == 0.0) return false;
+  const CollocationWeights w = weights_at(t);
+  const std::size_t n = form_.kept.size();
+  const std::span<const double> z = inner_->stages();
+  for (std::size_t k = 0; k < n; ++k)
+    x[k] =
+        x0_[form_.kept[k]] + w.value[0] * z[k] + w.value[1] * z[n + k] + w.value[2] * z[2 * n + k];
+  solve_slopes(t, x, dx);
+  return true;
+}
+
 // Interpolated states determine all else.
 bool RecoveredRadau::interpolate_consistently(double t, double* x, double* dx) {
   if (mass_ == nullptr || h_ == 0.0) return false;
-  const std::size_t whole = x1_.size();
-  const CollocationWeights w =
-      radau_collocation().weights(t == time() ? 1.0 : (t - previous_time()) / h_);
+  complete_step();
+  interpolate_states(t, core_x_.data(), core_dx_.data());
+  recover(all_, t, core_x_.data(), core_dx_.data());
   for (std::size_t k = 0; k < form_.kept.size(); ++k) {
-    const std::size_t j = form_.kept[k];
-    core_x_[k] = x[j] = x0_[j] + w.value[0] * stages_[j] + w.value[1] * stages_[whole + j] +
-                        w.value[2] * stages_[2 * whole + j];
+    x[form_.kept[k]] = core_x_[k];
+    dx[form_.kept[k]] = core_dx_[k];
   }
-  solve_slopes(t);
-  recover(t, core_x_.data(), core_dx_.data());
-  for (std::size_t k = 0; k < form_.kept.size(); ++k) dx[form_.kept[k]] = core_dx_[k];
-  for (std::size_t k = 0; k < recovered_.size(); ++k) {
-    const std::size_t j = form_.eliminated[k];
-    x[j] = recovered_[k];
+  const std::size_t whole = x1_.size();
+  const CollocationWeights w = weights_at(t);
+  for (std::size_t k = 0; k < all_.unknowns.size(); ++k) {
+    const std::size_t j = all_.unknowns[k];
+    x[j] = all_.values[k];
     dx[j] = (w.slope[0] * stages_[j] + w.slope[1] * stages_[whole + j] +
              w.slope[2] * stages_[2 * whole + j]) /
             h_;
   }
+  return true;
+}
+
+bool RecoveredRadau::complete(double t, double* x, double* dx) {
+  if (mass_ == nullptr) return false;
+  complete_step();  // with what is held there
+  take_held();
+  for (std::size_t k = 0; k < form_.kept.size(); ++k) core_x_[k] = x[form_.kept[k]];
+  solve_slopes(t, core_x_.data(), core_dx_.data());
+  recover(all_, t, core_x_.data(), core_dx_.data());
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(core_dx_, finite) || !std::ranges::all_of(all_.values, finite))
+    return false;
+  for (std::size_t k = 0; k < form_.kept.size(); ++k) dx[form_.kept[k]] = core_dx_[k];
+  for (std::size_t k = 0; k < all_.unknowns.size(); ++k) x[all_.unknowns[k]] = all_.values[k];
   return true;
 }
 

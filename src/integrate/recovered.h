@@ -4,13 +4,15 @@
 #include <vector>
 
 #include "analysis/eliminate.h"
+#include "integrate/collocation.h"
 #include "integrate/radau.h"
 
 namespace saltus {
 
 // Integrates the core of an eliminated form by Radau IIA and shows all unknowns of the form it was
-// made from: the eliminated ones are computed at the nodes of every accepted step, and the
-// continuous extension goes through these values as it does for the others.
+// made from. The eliminated ones are computed at the nodes of a step, and the continuous extension
+// goes through these values as it does for the others: those that guards read at every accepted
+// step, the rest when somebody asks for them.
 class RecoveredRadau : public Integrator {
  public:
   // `options`: by unknown of the whole form. `form` and `data` (of the whole form: parameters and
@@ -23,37 +25,64 @@ class RecoveredRadau : public Integrator {
   StepOutcome retake(double t) override;
   void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                    double* dx) const override;
+  bool gives_all_else() const override { return mass_ != nullptr; }
   bool interpolate_consistently(double t, double* x, double* dx) override;
+  bool interpolate_states(double t, double* x, double* dx) override;
+  bool complete(double t, double* x, double* dx) override;
 
   int extension_degree() const override { return inner_->extension_degree(); }
   double previous_time() const override { return inner_->previous_time(); }
   double time() const override { return inner_->time(); }
-  std::span<const double> x() const override { return x1_; }
-  std::span<const double> dx() const override { return dx1_; }
+  std::span<const double> x() const override;
+  std::span<const double> dx() const override;
   double suggested_step() const override { return inner_->suggested_step(); }
   const IntegratorCounts& counts() const override { return inner_->counts(); }
 
  private:
+  // Eliminated unknowns and the formulas that give them.
+  struct Recovery {
+    std::vector<std::size_t> unknowns;  // their places in the whole form
+    Tape tape;
+    Tape::Workspace registers;
+    std::vector<double> values;
+  };
+  // What guards read.
+  struct Watched {
+    std::size_t place;  // among what is shown
+    double nominal;
+  };
+
+  void factor_mass();
+  void choose_what_is_shown(const std::vector<std::uint32_t>& watched);
+  void take_held();
   StepOutcome translate(StepOutcome outcome) const;
   StepOutcome resolve_watched();
   double watched_defect();
-  void expand();
-  void recover(double t, const double* x, const double* dx);  // into recovered_
-  void solve_slopes(double t);                                // of core_x_ into core_dx_
+  void show_step();
+  void show(Recovery& recovery) const;
+  void complete_step() const;
+  void find_end_slopes() const;
+  void recover(Recovery& recovery, double t, const double* x, const double* dx) const;
+  void solve_slopes(double t, const double* x, double* dx) const;  // of the core, by E and g
+  CollocationWeights weights_at(double t) const;
 
   const EliminatedForm& form_;
   const Dae& core_;
   const DaeData& data_;
-  DaeData core_data_;
+  mutable DaeData core_data_;
   std::unique_ptr<Radau> inner_;
   std::unique_ptr<LinearSolver<double>> mass_;  // E of E x' + g(t, x) = 0; null: it is not so
-  Tape::Workspace registers_;
-  std::vector<std::size_t> watched_;  // places in `eliminated` of what guards read
-  double watched_scale_;              // relative to the size of the unknown
-  double h_ = 0.0;
-  std::vector<double> x0_, x1_, dx1_;  // whole
-  std::vector<double> stages_;         // increments at the nodes, whole
-  std::vector<double> recovered_, core_x_, core_dx_, zeros_;
+  Recovery shown_;                              // at every step
+  mutable Recovery all_;                        // where that is not all: on demand
+  std::vector<bool> is_shown_;                  // by unknown
+  std::vector<Watched> watched_;
+  double watched_scale_;                       // relative to the size of the unknown
+  mutable bool is_complete_ = true;            // see complete_step()
+  double t0_ = 0.0, t1_ = 0.0, h_ = 0.0;       // of the last accepted step; h_ = 0: none
+  mutable std::vector<double> x0_, x1_, dx1_;  // whole
+  mutable std::vector<double> stages_;         // increments at the nodes, whole
+  mutable std::vector<double> core_x_, core_dx_;
+  std::vector<double> zeros_;
 };
 
 }  // namespace saltus

@@ -369,7 +369,7 @@ double Chattering::evaluate(const Expr& value, const SystemState& state) const {
     for (const Parameter& p : run_.system_.parameters()) parameters_.push_back(p.value);
   auto found = formulas_.find(value.node());
   if (found == formulas_.end()) {
-    const Stopwatch watch(run_.analyse_seconds_);
+    const BuildingTime building;
     const HybridSystem& system = run_.system_;
     if (inputs_.empty() || inputs_[1].size() != system.variables().size() ||
         inputs_[4].size() != system.graph().slot_count())

@@ -223,7 +223,7 @@ bool Chattering::may_slide(const Expr& surface) {
   const auto [place, is_new] = followers_.try_emplace(surface.node());
   std::optional<std::vector<std::size_t>>& followers = place->second;
   if (!is_new) return followers.has_value();
-  const Stopwatch watch(run_.analyse_seconds_);
+  const BuildingTime building;
   const FlatModel& model = run_.system_.flat()->reduced;
   std::unordered_set<const Node*> reached;
   std::unordered_set<const Node*> pres;

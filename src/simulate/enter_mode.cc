@@ -32,7 +32,7 @@ bool Simulation::stay_within_first_integrals(bool at_start) {
   bool moved = false;
   for (const std::size_t g : zero) {
     if (answers.contains(g)) continue;
-    const Stopwatch watch(analyse_seconds_);
+    const BuildingTime building;
     answers[g] = is_first_integral(system_, *run_, g, time_, state_);
     moved = true;
   }

@@ -331,7 +331,8 @@ bool ModeRun::follow_states(double t, SystemState& state) {
       active_ = &setups_.at(states_);
     }
     x_ = x;
-    if (!setups_.consistent_of(*active_).solve_unique(data_, t, x_.data(), dx_.data()).ok())
+    if (!setups_.complete(*active_, t, x_.data(), dx_.data()) &&
+        !setups_.consistent_of(*active_).solve_unique(data_, t, x_.data(), dx_.data()).ok())
       continue;
     bool kept = true;
     for (std::size_t j = 0; j < x.size() && kept; ++j)
@@ -485,7 +486,7 @@ bool ModeRun::share_forces() {
 bool ModeRun::determines_all(double t) {
   if (start_ != nullptr) return start_->determines_all(t);
   const Pattern& pattern = active_->dae.pattern();
-  return pattern.rows != pattern.columns ||
+  return pattern.rows != pattern.columns || setups_.complete(*active_, t, x_.data(), dx_.data()) ||
          setups_.consistent_of(*active_).determines_all(data_, t, x_.data(), dx_.data());
 }
 

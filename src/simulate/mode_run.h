@@ -44,8 +44,6 @@ class ModeRun {
   const std::vector<double>& slope() const { return dx_; }
   // Where the equations have their next kink by time alone: a step ends there.
   double next_break(double t) const;
-  // Processor time of making what integrates the choices of states; part of the analysis.
-  double building_seconds() const { return setups_.building_seconds(); }
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
   // A point of the Dae into the state.
   void write_point(double t, const double* x, const double* dx, SystemState& state) {
@@ -98,10 +96,20 @@ class ModeRun {
            is_stale(*analysed_->formulated, form_point(system, *analysed_, t, state));
   }
 
+  // Whether points between events need not be read at once: nobody looks at them but stored points,
+  // and the integrator tells them later.
+  bool may_be_read_later() {
+    return monitor_ == nullptr && analysed_->formulated == nullptr && integrator().gives_all_else();
+  }
   // The integrator's present point into the state.
   void read_point(SystemState& state);
   // The same at an event: made consistent, where the form is not.
   void read_event_point(SystemState& state);
+  // Columns of stored points inside the last step, straight from what is integrated; null if that
+  // does not do.
+  CoreColumns* columns(const HybridSystem& system, const std::vector<Expr>& columns) {
+    return setups_.columns_of(system, *active_, columns);
+  }
   // A point inside the last step: interpolated, then made consistent.
   void read_interpolated(double t, SystemState& state);
 

@@ -25,6 +25,7 @@ ModeSetup& ModeSetups::at(const std::vector<std::size_t>& states, bool shares_fo
   std::map<std::vector<std::size_t>, ModeSetup>& setups = shares_forces ? sharing_ : setups_;
   const auto found = setups.find(states);
   if (found != setups.end()) return found->second;
+  const BuildingTime building;
   Dae dae = *mode_.dae;
   if (shares_forces) {
     DaeDefinition definition = dae.definition();
@@ -37,12 +38,14 @@ ModeSetup& ModeSetups::at(const std::vector<std::size_t>& states, bool shares_fo
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     dae = dae.with_equations(std::move(rows));
   }
-  return setups.emplace(states, ModeSetup{std::move(dae), states, nullptr, nullptr, nullptr})
-      .first->second;
+  return setups.emplace(states, ModeSetup{std::move(dae), states, {}, {}, {}, {}, 0}).first->second;
 }
 
 ConsistentSolver& ModeSetups::consistent_of(ModeSetup& setup) {
-  if (setup.consistent == nullptr) setup.consistent = std::make_unique<ConsistentSolver>(setup.dae);
+  if (setup.consistent == nullptr) {
+    const BuildingTime building;
+    setup.consistent = std::make_unique<ConsistentSolver>(setup.dae);
+  }
   return *setup.consistent;
 }
 
@@ -55,11 +58,22 @@ std::vector<std::size_t> ModeSetups::rows_of(const std::vector<std::size_t>& sta
 
 Integrator& ModeSetups::integrator_of(ModeSetup& setup) {
   if (setup.integrator != nullptr) return *setup.integrator;
-  const Stopwatch watch(building_seconds_);
+  const BuildingTime building;
   const bool may_eliminate =
       method_ == Method::kRadau && mode_.reduced != nullptr && !setup.dae.definition().redundant;
   if (!may_eliminate || !integrate_core(setup)) setup.integrator = make_integrator(setup.dae);
   return *setup.integrator;
+}
+
+CoreColumns* ModeSetups::columns_of(const HybridSystem& system, ModeSetup& setup,
+                                    const std::vector<Expr>& columns) {
+  if (setup.eliminated == nullptr || setup.integrator == nullptr) return nullptr;
+  if (setup.columns_tried != columns.size()) {
+    const BuildingTime building;
+    setup.columns_tried = columns.size();
+    setup.columns = CoreColumns::make(system, mode_, *setup.eliminated, columns);
+  }
+  return setup.columns.get();
 }
 
 // False if nothing can be eliminated. Where the choice of states is made for good, what they

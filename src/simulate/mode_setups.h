@@ -8,6 +8,7 @@
 #include "analysis/consistent.h"
 #include "analysis/eliminate.h"
 #include "integrate/integrator.h"
+#include "simulate/core_columns.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
@@ -21,6 +22,8 @@ struct ModeSetup {
   std::unique_ptr<ConsistentSolver> consistent;
   std::unique_ptr<const EliminatedForm> eliminated;  // what is integrated of it; null: all
   std::unique_ptr<Integrator> integrator;
+  std::unique_ptr<CoreColumns> columns;  // what is stored of it
+  std::size_t columns_tried = 0;         // so many, whether or not they could be made
 };
 
 // Makes the setups of a mode and keeps them. References to a setup hold until forget_others().
@@ -33,7 +36,16 @@ class ModeSetups {
   // `states`: empty but for the reduced form. `shares_forces`: for least-squares steps.
   ModeSetup& at(const std::vector<std::size_t>& states, bool shares_forces = false);
   ConsistentSolver& consistent_of(ModeSetup& setup);
+  // A consistent point from its states by the formulas of an integrator that has been made already.
+  // False, with nothing written, if there are none.
+  static bool complete(ModeSetup& setup, double t, double* x, double* dx) {
+    return setup.integrator != nullptr && setup.integrator->complete(t, x, dx);
+  }
   Integrator& integrator_of(ModeSetup& setup);
+  // What is stored of the mode, straight from what is integrated; null if that does not do. To be
+  // asked with the same columns, or more.
+  CoreColumns* columns_of(const HybridSystem& system, ModeSetup& setup,
+                          const std::vector<Expr>& columns);
   // Where there are many choices of states, all are forgotten but this one.
   void forget_others(const ModeSetup& kept);
 
@@ -49,8 +61,6 @@ class ModeSetups {
   // continues.
   IntegratorCounts counts() const;
   void continue_from(const IntegratorCounts& earlier) { earlier_ = earlier; }
-  // Processor time of making integrators.
-  double building_seconds() const { return building_seconds_; }
 
  private:
   std::vector<std::size_t> rows_of(const std::vector<std::size_t>& states) const;
@@ -67,7 +77,6 @@ class ModeSetups {
   std::unique_ptr<const EliminatedForm> eliminated_;       // for all choices of states
   bool tried_eliminating_ = false;
   IntegratorCounts earlier_;
-  double building_seconds_ = 0.0;
 };
 
 }  // namespace saltus

@@ -125,6 +125,10 @@ void Recorder::store(double t, ModeId mode, const SystemState& state) {
   const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
                             trajectory_.parameter_values.data(), state.slots.data()};
   tape_.evaluate(inputs, registers_, row_.data());
+  store_row(t, mode);
+}
+
+void Recorder::store_row(double t, ModeId mode) {
   if (sink_ != nullptr) {
     signal_row_.resize(trajectory_.sources.size());
     for (std::size_t k = 0; k < signal_row_.size(); ++k)
@@ -147,10 +151,18 @@ void Recorder::store_step(ModeRun& run, const SystemState& state, bool ends_in_e
     store(end, mode, point_);
     return;
   }
+  CoreColumns* const columns = run.columns(system_, columns_);
   for (bool is_first = true;; ++next_) {
     const double t = start_ + static_cast<double>(next_) * interval_;
     if (t >= stop_ || t > end || (t == end && ends_in_event)) return;
     if (t <= run.integrator().previous_time()) continue;
+    if (is_first && columns != nullptr) columns->hold(state);
+    if (columns != nullptr &&
+        columns->evaluate(run.integrator(), t, trajectory_.parameter_values.data(), row_.data())) {
+      is_first = false;
+      store_row(t, mode);
+      continue;
+    }
     if (is_first) point_ = state;
     is_first = false;
     run.read_interpolated(t, point_);

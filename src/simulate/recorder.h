@@ -32,6 +32,7 @@ class Recorder {
   Trajectory& trajectory() { return trajectory_; }
 
  private:
+  void store_row(double t, ModeId mode);
   void add_signal(SignalInfo info, const Expr& value);
   void evaluate_constants();
   void compile();

@@ -38,9 +38,9 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
           system.experiment.interval.value_or((stop_time_ - start_time_) / kDefaultPoints))),
       modes_(system.modes().size()),
       zeno_(tolerance_) {
+  const BuildingTime building;
   if (system.flat() == nullptr) validate(system);
   for (const Mode& mode : system.modes()) check_structure(system, mode);
-  analyse_seconds_ = processor_seconds() - processor_begun_;
   require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
           fmt::format("stop time {} must not be before start time {}, and both must be finite",
                       stop_time_, start_time_));
@@ -81,7 +81,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
 Simulation::~Simulation() = default;
 
 ModeId Simulation::add_mode(Mode mode) {
-  const Stopwatch watch(analyse_seconds_);
+  const BuildingTime building;
   system_.mode(mode.name) = std::move(mode);
   for (SystemState* state : {&state_, &left_}) {
     state->values.resize(system_.variables().size(), 0.0);
@@ -97,7 +97,7 @@ ModeRun& Simulation::visit(ModeId id) {
   if (run == nullptr) {
     visited_.push_back(id);
     {
-      const Stopwatch watch(analyse_seconds_);
+      const BuildingTime building;
       run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
     }
     if (run == nullptr) return analyse_by_numbers(id);
@@ -107,7 +107,7 @@ ModeRun& Simulation::visit(ModeId id) {
 
 // Where structure does not settle a mode, or numbers disagree with it.
 ModeRun& Simulation::analyse_by_numbers(ModeId id) {
-  const Stopwatch watch(analyse_seconds_);
+  const BuildingTime building;
   if (options_.method == Method::kHalfExplicit)
     refuse_half_explicit(system_, system_.modes()[id.index()],
                          "its structure does not tell its constraints");
@@ -262,7 +262,7 @@ void Simulation::report_changed_starts(const std::vector<double>& starts) {
 // Whether a mode integrated as written is strangeness-free at the present point.
 bool Simulation::structure_holds() {
   if (!run_->integrated_as_written()) return true;  // the choice of states has shown it
-  const Stopwatch watch(analyse_seconds_);
+  const BuildingTime building;
   const RankReport ranks = run_->measure_ranks(time_);
   run_->report().d = ranks.values.d;
   run_->report().a = ranks.values.a;
@@ -278,6 +278,7 @@ StepOutcome Simulation::step() {
   const bool shared = !run_->shared().empty();
   const StepOutcome outcome = run_->step(limit);
   if (!shared && !run_->shared().empty()) warn_of_shared_forces();
+  if (!outcome.ok()) catch_up();
   if (outcome.status == StepStatus::kRanksChanged && continue_by_numbers())
     return run_->step(limit);
   if (!outcome.ok()) return outcome;
@@ -308,7 +309,7 @@ void Simulation::renew_form() {
   std::vector<std::string> known;  // what there was to say was said when the mode was entered
   std::unique_ptr<ModeRun> next;
   {
-    const Stopwatch watch(analyse_seconds_);
+    const BuildingTime building;
     next = make_mode_run(system_, id, options_, tolerance_, time_, state_, known);
   }
   const SystemState before = state_;
@@ -357,21 +358,36 @@ bool Simulation::continue_by_numbers() {
 void Simulation::accept_step(const Firing& firing) {
   log_grazings();
   if (firing.at_step_start) {
+    catch_up();
     time_ = firing.time;
     return;  // the state is still that of the step's start
   }
   recorder_->store_step(*run_, state_, firing.fired());
   if (delays_ != nullptr) delays_->store_step(*run_, state_);
   time_ = run_->integrator().time();
+  state_is_behind_ = !firing.fired() && delays_ == nullptr && run_->may_be_read_later() &&
+                     (events_ == nullptr || system_.flat()->reduced.assertions.empty());
   if (firing.fired()) {
     run_->read_event_point(state_);
-  } else {
+  } else if (!state_is_behind_) {
     run_->read_point(state_);
   }
   if (tangents_ != nullptr) tangents_->step(*run_);
   check_assertions();
   run_->measure_constraints(time_, state_, firing.fired());
   if (options_.progress) options_.progress(time_);
+}
+
+// Reads the point at the present time, where that was put off. The integrator stands there, or has
+// taken a step from there that came to nothing.
+void Simulation::catch_up() {
+  if (!state_is_behind_) return;
+  state_is_behind_ = false;
+  if (run_->integrator().time() == time_) {
+    run_->read_point(state_);
+  } else {
+    run_->read_interpolated(time_, state_);
+  }
 }
 
 void Simulation::settle(const Firing& first) {
@@ -599,6 +615,7 @@ double Simulation::elapsed() const { return seconds_since(begun_); }
 
 SimulateResult Simulation::finish() {
   if (run_ != nullptr) {
+    catch_up();
     run_->report().seconds += seconds_since(entered_);
     const std::vector<double>& stored = recorder_->trajectory().time;
     const bool stored_already = !stored.empty() && stored.back() == time_;
@@ -644,12 +661,9 @@ SimulateResult Simulation::finish() {
     result_.residuals |= run.constraint_residuals();
   }
   total.events = result_.events.size();
-  for (const std::unique_ptr<ModeRun>& run : modes_)
-    if (run != nullptr) analyse_seconds_ += run->building_seconds();
-  if (events_ != nullptr) analyse_seconds_ += events_->modes().building_seconds();
-  total.analyse_seconds = analyse_seconds_;
+  total.analyse_seconds = BuildingTime::total() - building_begun_;
   total.wall_seconds = elapsed();
-  total.integrate_seconds = processor_seconds() - processor_begun_ - analyse_seconds_;
+  total.integrate_seconds = processor_seconds() - processor_begun_ - total.analyse_seconds;
   result_.trajectory = std::move(recorder_->trajectory());
   return std::move(result_);
 }

@@ -61,6 +61,7 @@ class Simulation {
   bool enter(ModeId id, bool at_start = false);
   bool take_over(const SystemState& before);
   bool structure_holds();
+  void catch_up();
   bool continue_by_numbers();
   void renew_form();
   void warn_of_shared_forces();
@@ -117,13 +118,14 @@ class Simulation {
   double interval_;
   Clock::time_point begun_ = Clock::now();
   double processor_begun_ = processor_seconds();
-  double analyse_seconds_ = 0.0;  // processor time
+  double building_begun_ = BuildingTime::total();
 
   std::vector<std::unique_ptr<ModeRun>> modes_;  // by ModeId; null until visited
   std::vector<ModeId> visited_;
   ModeRun* run_ = nullptr;
   double time_ = 0.0;
   SystemState state_;
+  bool state_is_behind_ = false;  // steps have been taken since, see catch_up()
   SystemState left_;
   std::vector<double> assigned_;
   std::vector<bool> set_;  // by VariableId: set by the transition under way

@@ -58,7 +58,7 @@ ModeRun* Simulation::visit_flat(std::size_t index) {
   if (refused_[index]) return nullptr;
   try {
     if (modes_[id.index()] == nullptr) {
-      const Stopwatch watch(analyse_seconds_);
+      const BuildingTime building;
       check_structure(system_, system_.modes()[id.index()]);
     }
     ModeRun& run = visit(id);
@@ -75,9 +75,12 @@ void Simulation::enter_initial_flat_mode() {
     if (tangents_ != nullptr) throw Error("sensitivities of a model with delay(): not supported");
     delays_ = std::make_unique<Delays>(system_, start_time_, tolerance_);
   }
-  events_ = std::make_unique<EventIteration>(
-      system_, [this](std::size_t index) { return visit_flat(index); },
-      [this] { return is_interrupted(); });
+  {
+    const BuildingTime building;
+    events_ = std::make_unique<EventIteration>(
+        system_, [this](std::size_t index) { return visit_flat(index); },
+        [this] { return is_interrupted(); });
+  }
   const FlatModel& model = system_.flat()->reduced;
   warned_.assign(model.assertions.size(), false);
   result_.warnings = model.warnings;
@@ -298,7 +301,10 @@ void Simulation::list_derived_values() {
   std::vector<Expr> values;
   for (const Derived& d : system_.derived()) values.push_back(d.value);
   if (values.empty()) return;
-  const Tape tape(values, state_inputs(system_));
+  const Tape tape = [&] {
+    const BuildingTime building;
+    return Tape(values, state_inputs(system_), TapeCode::kInterpreted);
+  }();
   Tape::Workspace registers = tape.make_workspace();
   std::vector<double> parameters, results(values.size());
   for (const Parameter& p : system_.parameters()) parameters.push_back(p.value);
