@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "base/avx_assembler.h"
 #include "expr/expr_testing.h"
 
 namespace saltus {
@@ -238,6 +239,29 @@ TEST(LaneTape, KeepsManyLiveValuesAroundCallsAndManyGroups) {
     problem.outputs.push_back(parts[i] * parts[parts.size() - 1 - i] - parts[i / 2]);
   for (const unsigned uniform : {0U, 127U, 85U, 42U, 1U, 64U})
     problem.expect_same_in_every_way(bits_of(uniform, 7));
+}
+
+TEST(LaneTape, CallsOnceWhatIsTheSameInAllLanes) {
+  Graph graph;
+  Problem problem;
+  const Expr a = problem.add_input(graph, 0, {1, 2, 3, 4});
+  const Expr b = problem.add_input(graph, 1, {5, 6, 7, 8});
+  int calls = 0;
+  const auto counted = std::make_shared<Function>(Function{"counted", 1,
+                                                           [&calls](const double* u) {
+                                                             ++calls;
+                                                             return *u;
+                                                           },
+                                                           nullptr, ""});
+  problem.outputs = {call(counted, {b * 2.0}), call(counted, {a})};
+  const LaneTape tape(Tape(problem.outputs, problem.inputs), {false, true});
+  LaneTape::Workspace workspace = tape.make_workspace();
+  const double* values[] = {problem.points[0][0].data(), problem.points[1][0].data()};
+  Lanes out[2];
+  tape.evaluate(values, workspace, out[0].data());
+  EXPECT_EQ(out[0], (Lanes{10, 10, 10, 10}));
+  EXPECT_EQ(out[1], (Lanes{1, 2, 3, 4}));
+  EXPECT_EQ(calls, AvxAssembler::is_available() ? 5 : 8);
 }
 
 TEST(LaneTape, OutputsMayBeInputsConstantsOrTheSameTwice) {
