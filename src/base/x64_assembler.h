@@ -22,7 +22,11 @@ class X64Assembler {
     kRbp,
     kRsi,
     kRdi,
-    kR12 = 12,
+    kR8,
+    kR9,
+    kR10,
+    kR11,
+    kR12,
     kR13,
     kR14,
     kR15
@@ -127,7 +131,7 @@ class X64Assembler {
   }
   void leave() { append({0xc3}); }
 
- private:
+ protected:
   void append(std::initializer_list<std::uint8_t> bytes) {
     std::uint8_t* at = make_room();
     for (const std::uint8_t byte : bytes) *at++ = byte;
@@ -144,6 +148,21 @@ class X64Assembler {
     if (size_ + kLongest > bytes_.size()) bytes_.resize(2 * bytes_.size() + 8192);
     return bytes_.data() + size_;
   }
+  static std::uint8_t* address(std::uint8_t* at, unsigned reg, Memory memory) {
+    const bool is_short = memory.offset >= -128 && memory.offset < 128;
+    *at++ =
+        static_cast<std::uint8_t>((is_short ? 0x40 : 0x80) | (reg & 7) << 3 | (memory.base & 7));
+    if ((memory.base & 7) == kRsp) *at++ = 0x24;
+    if (is_short) {
+      *at++ = static_cast<std::uint8_t>(memory.offset);
+      return at;
+    }
+    std::memcpy(at, &memory.offset, sizeof memory.offset);
+    return at + sizeof memory.offset;
+  }
+  void end_at(const std::uint8_t* at) { size_ = static_cast<std::size_t>(at - bytes_.data()); }
+
+ private:
   static std::uint8_t* prefix(std::uint8_t* at, std::uint8_t mandatory, std::uint8_t opcode,
                               unsigned reg, unsigned rm) {
     if (mandatory != 0) *at++ = mandatory;
@@ -161,19 +180,6 @@ class X64Assembler {
   void with_memory(std::uint8_t mandatory, std::uint8_t opcode, Xmm reg, Memory memory) {
     end_at(address(prefix(make_room(), mandatory, opcode, reg, memory.base), reg, memory));
   }
-  static std::uint8_t* address(std::uint8_t* at, unsigned reg, Memory memory) {
-    const bool is_short = memory.offset >= -128 && memory.offset < 128;
-    *at++ =
-        static_cast<std::uint8_t>((is_short ? 0x40 : 0x80) | (reg & 7) << 3 | (memory.base & 7));
-    if ((memory.base & 7) == kRsp) *at++ = 0x24;
-    if (is_short) {
-      *at++ = static_cast<std::uint8_t>(memory.offset);
-      return at;
-    }
-    std::memcpy(at, &memory.offset, sizeof memory.offset);
-    return at + sizeof memory.offset;
-  }
-  void end_at(const std::uint8_t* at) { size_ = static_cast<std::size_t>(at - bytes_.data()); }
 
   std::vector<std::uint8_t> bytes_;
   std::size_t size_ = 0;  // of bytes_, what is written

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <random>
@@ -14,6 +15,9 @@
 // apart from the simplifier and the tape so that it can judge them.
 
 namespace saltus::testing {
+
+// How often this test program has asked for memory; counted in tape_test.cc.
+extern std::atomic<long> allocations;
 
 using Point = std::map<const Node*, double>;
 

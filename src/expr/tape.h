@@ -49,6 +49,7 @@ class Tape {
   struct Program;  // expr/tape_program.h
 
  private:
+  friend class LaneTape;  // the same program, for several points at once
   std::shared_ptr<const Program> program_;
 };
 

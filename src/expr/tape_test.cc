@@ -15,9 +15,8 @@
 #include "expr/differentiate.h"
 #include "expr/expr_testing.h"
 
-namespace {
-std::atomic<long> allocations = 0;
-}  // namespace
+using saltus::testing::allocations;
+std::atomic<long> saltus::testing::allocations = 0;
 
 // Counts every allocation of this test program. Not inlined, or the compiler sees malloc meet
 // delete.

@@ -1,5 +1,6 @@
 #include "model/dae.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -104,6 +105,29 @@ void Dae::residual(DaeData& data, double t, const double* x, const double* dx, d
   }
   compiled_->residual.evaluate(values, data.residual_registers, data.all_residuals.data());
   for (std::size_t i = 0; i < equations_.size(); ++i) out[i] = data.all_residuals[equations_[i]];
+}
+
+void Dae::prepare_lanes(DaeData& data) const {
+  const Compiled& compiled = *compiled_;
+  std::call_once(compiled.lanes_compiled, [&compiled] {
+    const std::vector<bool> uniform = {false, false, false, true, true};  // as listed by inputs()
+    compiled.residual_lanes = std::make_unique<const LaneTape>(compiled.residual, uniform);
+  });
+  data.lane_registers = compiled.residual_lanes->make_workspace();
+  data.all_lane_residuals.resize(kLanes * definition().residuals.size());
+}
+
+void Dae::residual_lanes(DaeData& data, const double* t, const double* x, const double* dx,
+                         double* out) const {
+  const double* values[] = {t, x, dx, data.parameters.data(), data.held.data()};
+  const LaneTape& tape = *compiled_->residual_lanes;
+  if (all_) {
+    tape.evaluate(values, data.lane_registers, out);
+    return;
+  }
+  tape.evaluate(values, data.lane_registers, data.all_lane_residuals.data());
+  for (std::size_t i = 0; i < equations_.size(); ++i)
+    std::copy_n(data.all_lane_residuals.data() + kLanes * equations_[i], kLanes, out + kLanes * i);
 }
 
 void Dae::jacobian(DaeData& data, double t, const double* x, const double* dx, double* out) const {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "expr/expr.h"
+#include "expr/lane_tape.h"
 #include "expr/tape.h"
 #include "linalg/pattern.h"
 
@@ -49,6 +51,8 @@ struct DaeData {
   Tape::Workspace jacobian_registers;
   std::vector<double> all_residuals;  // before rows are selected
   std::vector<double> all_values;
+  LaneTape::Workspace lane_registers;      // empty until Dae::prepare_lanes
+  std::vector<double> all_lane_residuals;  // as all_residuals, and empty until then
 };
 
 // F(t, x, x') = 0 compiled for numbers: residual and sparse Jacobian. Immutable and cheap to copy;
@@ -78,6 +82,14 @@ class Dae {
 
   void residual(DaeData& data, double t, const double* x, const double* dx, double* out) const;
 
+  // To be called before residual_lanes, once for every DaeData: makes room there. The formulas are
+  // compiled for lanes when the first one asks, for all copies and selections of this Dae.
+  void prepare_lanes(DaeData& data) const;
+  // The residuals at kLanes points at once: of t, x, x' and out every number is given kLanes times,
+  // as out[kLanes * i + lane]; parameters and held values are the same for all.
+  void residual_lanes(DaeData& data, const double* t, const double* x, const double* dx,
+                      double* out) const;
+
   // values[k] = dF/dx and values[nonzeros + k] = dF/dx' at the k-th place of the pattern.
   void jacobian(DaeData& data, double t, const double* x, const double* dx, double* values) const;
 
@@ -89,6 +101,9 @@ class Dae {
     bool constant_jacobian = false;
     Tape residual;
     Tape jacobian;
+    // The residuals for lanes; null until somebody asks.
+    mutable std::once_flag lanes_compiled;
+    mutable std::unique_ptr<const LaneTape> residual_lanes;
   };
 
   Dae() = default;
