@@ -87,6 +87,21 @@ class AvxAssembler : private X64Assembler {
   void subtract_product(Ymm to, Ymm a, Operand b) {
     write(k66 | k0f38 | kWide, 0xbc, to, a, b);
   }
+  // `to` = `to` * `b` - `c` in lanes 0 and 2, `to` * `b` + `c` in lanes 1 and 3, rounded once.
+  template <class Operand>
+  void multiply_subtract_add(Ymm to, Operand b, Ymm c) {
+    write(k66 | k0f38 | kWide, 0x96, to, c, b);
+  }
+  // The other way round: + in lanes 0 and 2.
+  template <class Operand>
+  void multiply_add_subtract(Ymm to, Operand b, Ymm c) {
+    write(k66 | k0f38 | kWide, 0x97, to, c, b);
+  }
+  // Sums of neighbours: of lanes 0 and 1 of `a`, of `b`, of lanes 2 and 3 of `a`, of `b`.
+  template <class Operand>
+  void add_neighbours(Ymm to, Ymm a, Operand b) {
+    write(k66, 0x7c, to, a, b);
+  }
 
   // Lanes of `b` where the sign bit of `where` is set, else those of `a`.
   template <class Operand>
@@ -114,6 +129,11 @@ class AvxAssembler : private X64Assembler {
   void permute_in_halves(Ymm to, Operand from, std::uint8_t second) {
     write(k66 | k0f3a, 0x05, to, 0, from);
     append({second});
+  }
+  // Lane 0 into lanes 0 and 1, lane 2 into lanes 2 and 3.
+  template <class Operand>
+  void duplicate_first_of_halves(Ymm to, Operand from) {
+    write(kF2, 0x12, to, 0, from);
   }
   // Two lanes, of half 0 or 1; in a register the upper two become zero.
   template <class Operand>

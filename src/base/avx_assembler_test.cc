@@ -135,6 +135,28 @@ TEST_F(AvxAssemblerTest, AddsAndSubtractsProductsRoundedOnce) {
          [](Asm& as, const Place& p) { as.subtract_product_one(p.to, p.a, p.b_in_memory); });
 }
 
+TEST_F(AvxAssemblerTest, CombinesNeighbours) {
+  const auto to = [](std::size_t i, double sign) { return std::fma(kC[i], kB[i], sign * kA[i]); };
+  const Lanes less_first = {to(0, -1), to(1, 1), to(2, -1), to(3, 1)};
+  const Lanes more_first = {to(0, 1), to(1, -1), to(2, 1), to(3, -1)};
+  expect("subtract, add", less_first,
+         [](Asm& as, const Place& p) { as.multiply_subtract_add(p.to, p.b, p.a); });
+  expect("subtract, add with memory", less_first,
+         [](Asm& as, const Place& p) { as.multiply_subtract_add(p.to, p.b_in_memory, p.a); });
+  expect("add, subtract", more_first,
+         [](Asm& as, const Place& p) { as.multiply_add_subtract(p.to, p.b, p.a); });
+  expect("add, subtract with memory", more_first,
+         [](Asm& as, const Place& p) { as.multiply_add_subtract(p.to, p.b_in_memory, p.a); });
+  const Lanes sums = {kA[0] + kA[1], kB[0] + kB[1], kA[2] + kA[3], kB[2] + kB[3]};
+  expect("sums", sums, [](Asm& as, const Place& p) { as.add_neighbours(p.to, p.a, p.b); });
+  expect("sums with memory", sums,
+         [](Asm& as, const Place& p) { as.add_neighbours(p.to, p.a, p.b_in_memory); });
+  const Lanes twice = {kA[0], kA[0], kA[2], kA[2]};
+  expect("twice", twice, [](Asm& as, const Place& p) { as.duplicate_first_of_halves(p.to, p.a); });
+  expect("twice from memory", twice,
+         [](Asm& as, const Place& p) { as.duplicate_first_of_halves(p.to, p.a_in_memory); });
+}
+
 TEST_F(AvxAssemblerTest, CombinesBits) {
   struct Case {
     Asm::Bits op;

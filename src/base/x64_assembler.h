@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <memory>
 #include <span>
-#include <vector>
+#include <utility>
 
 namespace saltus {
 
@@ -47,7 +49,7 @@ class X64Assembler {
   enum class Bits : std::uint8_t { kAnd = 0x54, kAndNot = 0x55, kOr = 0x56, kXor = 0x57 };
   enum class Compare : std::uint8_t { kEqual = 0, kLess = 1, kLessEqual = 2, kNotEqual = 4 };
 
-  std::span<const std::uint8_t> bytes() const { return {bytes_.data(), size_}; }
+  std::span<const std::uint8_t> bytes() const { return {bytes_.get(), size_}; }
 
   void load(Xmm to, Memory from) { with_memory(0xf2, 0x10, to, from); }
   void store(Memory to, Xmm from) { with_memory(0xf2, 0x11, from, to); }
@@ -145,8 +147,8 @@ class X64Assembler {
   // For one instruction or a part of it.
   std::uint8_t* make_room() {
     constexpr std::size_t kLongest = 16;
-    if (size_ + kLongest > bytes_.size()) bytes_.resize(2 * bytes_.size() + 8192);
-    return bytes_.data() + size_;
+    if (size_ + kLongest > capacity_) grow();
+    return bytes_.get() + size_;
   }
   static std::uint8_t* address(std::uint8_t* at, unsigned reg, Memory memory) {
     const bool is_short = memory.offset >= -128 && memory.offset < 128;
@@ -160,7 +162,7 @@ class X64Assembler {
     std::memcpy(at, &memory.offset, sizeof memory.offset);
     return at + sizeof memory.offset;
   }
-  void end_at(const std::uint8_t* at) { size_ = static_cast<std::size_t>(at - bytes_.data()); }
+  void end_at(const std::uint8_t* at) { size_ = static_cast<std::size_t>(at - bytes_.get()); }
 
  private:
   static std::uint8_t* prefix(std::uint8_t* at, std::uint8_t mandatory, std::uint8_t opcode,
@@ -181,8 +183,16 @@ class X64Assembler {
     end_at(address(prefix(make_room(), mandatory, opcode, reg, memory.base), reg, memory));
   }
 
-  std::vector<std::uint8_t> bytes_;
-  std::size_t size_ = 0;  // of bytes_, what is written
+  void grow() {
+    capacity_ = 2 * capacity_ + 32768;
+    auto larger = std::make_unique_for_overwrite<std::uint8_t[]>(capacity_);
+    std::copy_n(bytes_.get(), size_, larger.get());
+    bytes_ = std::move(larger);
+  }
+
+  // Not a vector: that would clear what is written anyway.
+  std::unique_ptr<std::uint8_t[]> bytes_;
+  std::size_t capacity_ = 0, size_ = 0;
 };
 
 }  // namespace saltus

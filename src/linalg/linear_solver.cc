@@ -150,12 +150,20 @@ class SparseLu {
 
 }  // namespace
 
+Backend choose_backend(const Pattern& pattern, Backend wanted) {
+  if (wanted != Backend::kAutomatic) return wanted;
+  if (pattern.rows != pattern.columns) return Backend::kLeastSquares;
+  return pattern.rows <= kLargestRecorded ? Backend::kRecorded : Backend::kKlu;
+}
+
+bool is_klu_better(int rows, int recordings) {
+  return rows >= kSmallestReconsidered && recordings >= kMostRecordings;
+}
+
 template <class Scalar>
 struct LinearSolver<Scalar>::Impl {
   std::variant<std::monostate, RecordedLu<Scalar>, SparseLu<Scalar>, LeastSquares<Scalar>> chosen;
-  // Kept while the choice may change: where switches keep moving the zeros of the matrix, choosing
-  // pivots again and again costs more than KLU does.
-  std::optional<Pattern> pattern;
+  std::optional<Pattern> pattern;  // where the choice may change
 
   template <class Action>
   auto apply(Action&& action) {
@@ -169,12 +177,8 @@ template <class Scalar>
 LinearSolver<Scalar>::LinearSolver(const Pattern& pattern, Backend backend,
                                    std::vector<double> weights)
     : impl_(std::make_unique<Impl>()) {
-  if (backend == Backend::kAutomatic) {
-    if (pattern.rows >= kSmallestReconsidered) impl_->pattern = pattern;
-    backend = pattern.rows != pattern.columns    ? Backend::kLeastSquares
-              : pattern.rows <= kLargestRecorded ? Backend::kRecorded
-                                                 : Backend::kKlu;
-  }
+  if (backend == Backend::kAutomatic) impl_->pattern = pattern;
+  backend = choose_backend(pattern, backend);
   if (backend == Backend::kRecorded) impl_->chosen.template emplace<RecordedLu<Scalar>>(pattern);
   if (backend == Backend::kKlu) impl_->chosen.template emplace<SparseLu<Scalar>>(pattern);
   if (backend == Backend::kLeastSquares)
@@ -197,7 +201,8 @@ void LinearSolver<Scalar>::take_pivots(const LinearSolver<double>& other) {
 template <class Scalar>
 bool LinearSolver<Scalar>::factor(const Scalar* values) {
   const auto* recorded = std::get_if<RecordedLu<Scalar>>(&impl_->chosen);
-  if (recorded != nullptr && impl_->pattern && recorded->recordings() >= kMostRecordings) {
+  if (recorded != nullptr && impl_->pattern &&
+      is_klu_better(impl_->pattern->rows, recorded->recordings())) {
     const Pattern pattern = *impl_->pattern;
     impl_->chosen.template emplace<SparseLu<Scalar>>(pattern);
   }

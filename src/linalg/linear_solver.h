@@ -10,6 +10,12 @@ namespace saltus {
 
 enum class Backend { kAutomatic, kRecorded, kKlu, kLeastSquares };
 
+// What kAutomatic stands for with this pattern; other backends stay.
+Backend choose_backend(const Pattern& pattern, Backend wanted);
+// Whether a recorded elimination of so many rows that had to choose pivots so often gives way to
+// KLU: where switches keep moving the zeros of the matrix, that costs more than KLU does.
+bool is_klu_better(int rows, int recordings);
+
 // Solves linear systems that share one pattern, real or complex: a recorded elimination
 // (recorded_lu.h) for small square systems, KLU for large ones, least squares (least_squares.h)
 // where there are more or fewer equations than unknowns or the caller expects redundant ones.

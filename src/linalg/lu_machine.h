@@ -8,6 +8,9 @@
 
 namespace saltus {
 
+// At so many replays of one elimination writing the instructions pays.
+inline constexpr int kReplaysWorthCode = 6;
+
 // Where a recorded elimination finds its numbers. Factors are stored row by row in pivot order, of
 // each row the L entries, then the U entries; after all rows the pivots, then their reciprocals.
 struct LuLayout {
@@ -20,6 +23,8 @@ struct LuLayout {
   int rows() const { return static_cast<int>(row_of.size()); }
   int pivot(int i) const { return static_cast<int>(entry_column.size()) + i; }
   int reciprocal(int i) const { return pivot(rows() + i); }
+  // Longer code does not fit the caches.
+  bool is_short() const { return targets.size() + entry_column.size() <= 4000; }
 };
 
 // Factorization and solution as straight lines of instructions: rows of such factors are so short

@@ -13,8 +13,6 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 // An entry may be a pivot if it is at least this fraction of the largest in its column (rows
 // equilibrated): small enough to keep fill low, large enough to keep multipliers bounded.
 constexpr double kPivotThreshold = 0.1;
-// Replayed pivots are given up when a multiplier exceeds this (rows equilibrated).
-constexpr double kLargestMultiplier = 1e6;
 constexpr double kSingularPivot = 16.0 * kEpsilon;
 
 // std::complex multiplication and division check for infinities at every operation; factors are
@@ -156,14 +154,14 @@ void RecordedLu<Scalar>::take_pivots(const RecordedLu<double>& other) {
 template <class Scalar>
 bool RecordedLu<Scalar>::factor(const Scalar* values) {
   if (recorded_ && replay(values)) return true;
-  recorded_ = record(values) && replay(values);
+  recorded_ = choose_pivots(values) && replay(values);
   return recorded_;
 }
 
 // Right-looking elimination: chooses the pivots, finds the fill, then lists what a replay has to
 // do.
 template <class Scalar>
-bool RecordedLu<Scalar>::record(const Scalar* values) {
+bool RecordedLu<Scalar>::choose_pivots(const Scalar* values) {
   using Entry = typename ActiveMatrix<Scalar>::Entry;
   const int n = n_;
   dependent_column_ = -1;
@@ -298,9 +296,7 @@ void RecordedLu<Scalar>::lay_out(const std::vector<int>& row_position,
 
 template <class Scalar>
 bool RecordedLu<Scalar>::replay(const Scalar* values) {
-  // From here on writing the instructions pays.
-  constexpr int kCompileAt = 6;
-  if (++replays_ == kCompileAt) compile();
+  if (++replays_ == kReplaysWorthCode) compile();
   if (machine_.code != nullptr) {
     machine_.factor(values, factors_.data());
   } else {
@@ -311,10 +307,8 @@ bool RecordedLu<Scalar>::replay(const Scalar* values) {
 
 template <class Scalar>
 void RecordedLu<Scalar>::compile() {
-  constexpr std::size_t kLongest = 4000;  // longer code does not fit the caches
   if (!recorded_ || machine_.code != nullptr) return;
-  if (layout_.targets.size() + layout_.entry_column.size() <= kLongest)
-    machine_ = compile_lu<Scalar>(layout_);
+  if (layout_.is_short()) machine_ = compile_lu<Scalar>(layout_);
 }
 
 template <class Scalar>

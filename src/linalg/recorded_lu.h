@@ -9,6 +9,9 @@
 
 namespace saltus {
 
+// Replayed pivots are given up when a multiplier exceeds this (rows equilibrated).
+inline constexpr double kLargestMultiplier = 1e6;
+
 // LU factorization of a small sparse matrix by replaying a recorded elimination. Pivots are chosen
 // once from numbers (Markowitz count among sufficiently large entries, so little fill arises); the
 // positions every multiplication and subtraction touches are written down; later factorizations run
@@ -24,6 +27,13 @@ class RecordedLu {
 
   // Takes over the pivots chosen for another matrix of this pattern, unless it has its own.
   void take_pivots(const RecordedLu<double>& other);
+
+  // Chooses pivots without factoring; false as of factor(). layout() and multiplier_weights() then
+  // say how to factor and what to watch.
+  bool choose_pivots(const Scalar* values);
+  const LuLayout& layout() const { return layout_; }
+  // By L entry, row by row: what equilibrated rows would multiply it by.
+  const std::vector<double>& multiplier_weights() const { return lower_weight_; }
 
   // Writes the machine code now: these factors will be used many times.
   void compile();
@@ -41,7 +51,6 @@ class RecordedLu {
  private:
   friend class RecordedLu<std::complex<double>>;
 
-  bool record(const Scalar* values);
   void lay_out(const std::vector<int>& row_position, const std::vector<int>& column_position,
                const std::vector<std::vector<int>>& lower,
                const std::vector<std::vector<int>>& upper);
@@ -58,7 +67,7 @@ class RecordedLu {
   LuLayout layout_;
   std::vector<Scalar> factors_;
   std::vector<int> lower_;            // the L entries
-  std::vector<double> lower_weight_;  // what equilibrated rows would multiply them by
+  std::vector<double> lower_weight_;  // of those
   int replays_ = 0;                   // since the pivots were chosen
   LuMachine<Scalar> machine_;
   mutable std::vector<Scalar> work_;
