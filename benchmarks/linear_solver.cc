@@ -64,7 +64,8 @@ Pattern circuit(int n) {
 // the torques of three neighbours.
 Pattern gearbox() {
   constexpr int kShafts = 11;
-  std::vector<std::set<int>> columns(3 * kShafts);
+  constexpr std::size_t kUnknowns = 33;
+  std::vector<std::set<int>> columns(kUnknowns);
   for (int s = 0; s < kShafts; ++s) {
     const int angle = 3 * s, speed = angle + 1, torque = angle + 2;
     columns[angle].insert({angle, torque});
@@ -72,9 +73,10 @@ Pattern gearbox() {
     columns[torque].insert({speed, torque});
     for (const int other : {s - 1, s + 1, s + 2}) {
       if (other < 0 || other >= kShafts) continue;
-      columns[3 * other].insert(torque);
-      columns[3 * other + 1].insert(torque);
-      columns[torque].insert(3 * other + 1);
+      const int other_angle = 3 * other, other_speed = other_angle + 1;
+      columns[other_angle].insert(torque);
+      columns[other_speed].insert(torque);
+      columns[torque].insert(other_speed);
     }
   }
   return from_sets(columns);

@@ -32,7 +32,9 @@ Number reciprocal(const Number& a) {
   return {1.0 / a.real, std::conj(a.complex) / std::norm(a.complex)};
 }
 
-Number number_at(const double* lanes) { return {lanes[0], {lanes[1], lanes[2]}}; }
+Number number_at(const double* lanes, std::size_t k = 0) {
+  return {lanes[4 * k], {lanes[4 * k + 1], lanes[4 * k + 2]}};
+}
 void put(double* lanes, const Number& a) {
   lanes[0] = a.real;
   lanes[1] = a.complex.real();
@@ -96,7 +98,7 @@ Lanes LaneLu::eliminate(const double* values) {
   const LuLayout& layout = pivots_.layout();
   std::fill(factors_.begin(), factors_.end(), LaneFactor{});
   for (std::size_t k = 0; k < layout.scatter.size(); ++k)
-    factors_[layout.scatter[k]] = to_factor(number_at(values + 4 * k));
+    factors_[layout.scatter[k]] = to_factor(number_at(values, k));
   Lanes squares;
   const int* target = layout.targets.data();
   const double* weight = pivots_.multiplier_weights().data();
@@ -130,7 +132,7 @@ void LaneLu::solve(double* b) const {
     return multiply(number_of(factors_[e]), number_at(work_[layout.entry_column[e]].lane));
   };
   for (int i = 0; i < n_; ++i) {
-    Number sum = number_at(b + 4 * layout.row_of[i]);
+    Number sum = number_at(b, layout.row_of[i]);
     for (int l = layout.lower_begin[i]; l < layout.upper_begin[i]; ++l) subtract(sum, product(l));
     put(work_[i].lane, sum);
   }
@@ -140,7 +142,8 @@ void LaneLu::solve(double* b) const {
       subtract(sum, product(u));
     put(work_[i].lane, multiply(sum, number_of(factors_[layout.pivot(i)])));
   }
-  for (int i = 0; i < n_; ++i) std::copy_n(work_[i].lane, 4, b + 4 * layout.column_of[i]);
+  for (int i = 0; i < n_; ++i)
+    std::copy_n(work_[i].lane, 4, b + std::size_t{4} * layout.column_of[i]);
 }
 
 void LaneLu::solve_real(double* b) const {

@@ -264,7 +264,8 @@ class RealSystem {
   Asm& as_;
 };
 
-// (factors, work, b). Registers keep the latest numbers; all are in memory too.
+// (factors, work, b). Registers keep the latest numbers; all are in memory too. Sums end with the
+// number that was found last, so that the others need not wait for it.
 template <class System>
 class SolutionWriter {
  public:
@@ -288,12 +289,16 @@ class SolutionWriter {
       if (is_in_b_[i]) continue;
       const Ymm sum = pinned_ = take_register(i);
       system_.load_b(sum, layout_.row_of[i]);
-      subtract(sum, layout_.lower_begin[i], layout_.upper_begin[i]);
+      for (int l = layout_.lower_begin[i]; l < layout_.upper_begin[i]; ++l)
+        subtract(sum, l, l == layout_.lower_begin[i]);
+      if (layout_.lower_begin[i] < layout_.upper_begin[i]) system_.end_sum(sum);
       system_.store_work(i, sum);
     }
     for (int i = solved_from_ - 1; i >= 0; --i) {
       const Ymm sum = pinned_ = fetch(i);
-      subtract(sum, layout_.upper_begin[i], layout_.lower_begin[i + 1]);
+      const int last = layout_.lower_begin[i + 1] - 1;
+      for (int u = last; u >= layout_.upper_begin[i]; --u) subtract(sum, u, u == last);
+      if (layout_.upper_begin[i] <= last) system_.end_sum(sum);
       system_.multiply(sum, layout_.pivot(i));
       system_.store_b(layout_.column_of[i], sum);
       solved_from_ = i;
@@ -304,10 +309,8 @@ class SolutionWriter {
  private:
   static constexpr Ymm kNone = 16;
 
-  void subtract(Ymm sum, int begin, int end) {
-    for (int e = begin; e < end; ++e)
-      system_.subtract(sum, e, fetch(layout_.entry_column[e]), e == begin);
-    if (begin < end) system_.end_sum(sum);
+  void subtract(Ymm sum, int entry, bool is_first) {
+    system_.subtract(sum, entry, fetch(layout_.entry_column[entry]), is_first);
   }
 
   // The one that was taken the longest time ago.

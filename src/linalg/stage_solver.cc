@@ -73,7 +73,8 @@ struct StageSolver::Impl {
   int dependent_column = -1;  // found by a pair that failed as well
 };
 
-StageSolver::StageSolver(const Pattern& pattern, Backend backend, std::vector<double> weights)
+StageSolver::StageSolver(const Pattern& pattern, Backend backend,
+                         const std::vector<double>& weights)
     : impl_(std::make_unique<Impl>(Impl{pattern, backend, {}, {}})) {
   if (choose_backend(pattern, backend) == Backend::kRecorded && LaneLu::is_available()) {
     impl_->lanes.emplace(pattern);

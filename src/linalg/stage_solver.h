@@ -16,7 +16,7 @@ class StageSolver {
  public:
   // As of LinearSolver.
   explicit StageSolver(const Pattern& pattern, Backend backend = Backend::kAutomatic,
-                       std::vector<double> weights = {});
+                       const std::vector<double>& weights = {});
   ~StageSolver();
   StageSolver(StageSolver&&) noexcept;
   StageSolver& operator=(StageSolver&&) noexcept;

@@ -132,7 +132,7 @@ TEST(StageSolver, LoopsAndMachineCodeAgree) {
 }
 
 TEST(StageSolver, AcceptsBadlyScaledRowsAndColumns) {
-  const int n = 12;
+  constexpr int n = 12;
   std::mt19937 random(3);
   const Pattern p = random_pattern(n, 3, random);
   std::vector<double> values = random_lanes(p.row.size(), random);
@@ -153,8 +153,8 @@ TEST(StageSolver, AcceptsBadlyScaledRowsAndColumns) {
     for (int i = 0; i < n; ++i)
       for (int lane = 0; lane < 3; ++lane) x[4 * i + lane] *= row_scale(i);
     solver.solve(x.data());
-    for (int j = 0; j < n; ++j) {
-      const double scale = column_scale(j);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double scale = column_scale(static_cast<int>(j));
       EXPECT_NEAR(x[4 * j] * scale, expected.real[j], 1e-12);
       EXPECT_NEAR(x[4 * j + 1] * scale, expected.complex[j].real(), 1e-12);
       EXPECT_NEAR(x[4 * j + 2] * scale, expected.complex[j].imag(), 1e-12);
@@ -196,7 +196,7 @@ TEST(StageSolver, RefusesASingularMatrixOrANanAndRecovers) {
         ASSERT_TRUE(solver.factor(to_lanes(good, good).data())) << c.what;
         double b[] = {1.5, 3.0, 1.5, 0.0, 1.5, 3.0, 1.5, 0.0};
         solver.solve(b);
-        for (int j = 0; j < 2; ++j) {
+        for (std::size_t j = 0; j < 2; ++j) {
           EXPECT_NEAR(b[4 * j], 1.0, 1e-15);
           EXPECT_NEAR(b[4 * j + 1], 2.0, 1e-15);
           EXPECT_NEAR(b[4 * j + 2], 1.0, 1e-15);
