@@ -9,6 +9,13 @@ namespace saltus {
 struct CollocationWeights {
   double value[3];
   double slope[3];
+
+  double value_of(const double* z) const {
+    return value[0] * z[0] + value[1] * z[1] + value[2] * z[2];
+  }
+  double slope_of(const double* z) const {
+    return slope[0] * z[0] + slope[1] * z[1] + slope[2] * z[2];
+  }
 };
 
 // The collocation formula of Radau IIA with three stages.

@@ -38,18 +38,30 @@ constexpr double kPolished = 1e-11;
 constexpr int kMaxPolish = 5;
 constexpr int kMaxFailures = 60;
 
+using Matrix = StageKernels::Matrix;
+
+// The fourth row repeats the third, or is zero.
+Matrix stage_matrix(const Eigen::Matrix3d& m, double factor, bool repeat) {
+  Matrix result{};
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 3; ++i) result.column[j][i] = factor * m(i, j);
+    result.column[j][3] = repeat ? result.column[j][2] : 0.0;
+  }
+  return result;
+}
+
 struct Tableau {
   double c[3];
-  double inverse[3][3];    // A^-1
-  double t[3][3];          // T
-  double t_inverse[3][3];  // T^-1
+  Eigen::Matrix3d inverse;    // A^-1
+  Matrix eigenvectors;        // T
+  Matrix minus_eigeninverse;  // -T^-1
   double gamma, alpha, beta;
   double dd[3];
 
   Tableau() {
     std::copy_n(radau_collocation().c, 3, c);
-    const Eigen::Matrix3d& a_inverse = radau_collocation().inverse;
-    const Eigen::EigenSolver<Eigen::Matrix3d> eigen(a_inverse);
+    inverse = radau_collocation().inverse;
+    const Eigen::EigenSolver<Eigen::Matrix3d> eigen(inverse);
     Eigen::Matrix3d vectors;
     for (int k = 0; k < 3; ++k) {
       const std::complex<double> value = eigen.eigenvalues()(k);
@@ -63,14 +75,8 @@ struct Tableau {
         vectors.col(2) = eigen.eigenvectors().col(k).imag();
       }
     }
-    const Eigen::Matrix3d vectors_inverse = vectors.inverse();
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) {
-        inverse[i][j] = a_inverse(i, j);
-        t[i][j] = vectors(i, j);
-        t_inverse[i][j] = vectors_inverse(i, j);
-      }
-    }
+    eigenvectors = stage_matrix(vectors, 1.0, true);
+    minus_eigeninverse = stage_matrix(vectors.inverse(), -1.0, false);
     const double root6 = std::sqrt(6.0);
     dd[0] = -(13.0 + 7.0 * root6) / 3.0;
     dd[1] = (-13.0 + 7.0 * root6) / 3.0;
@@ -96,11 +102,16 @@ std::vector<double> row_weights(const Dae& dae) {
   return weights;
 }
 
-// Without a branch a number.
-bool all_finite(const std::vector<double>& values) {
-  int bad = 0;
-  for (const double v : values) bad |= !(std::abs(v) <= std::numeric_limits<double>::max());
-  return bad == 0;
+// Weights at the three nodes of a step of another polynomial, as fractions of its step.
+Matrix weights_at_nodes(double start, double ratio) {
+  Matrix result{};
+  for (int i = 0; i < 4; ++i) {
+    const CollocationWeights w =
+        radau_collocation().weights(start + radau_collocation().c[std::min(i, 2)] * ratio);
+    for (int j = 0; j < 3; ++j) result.column[j][i] = w.value[j];
+    if (start == 1.0) result.column[2][i] -= 1.0;  // increments count from the end of that step
+  }
+  return result;
 }
 
 }  // namespace
@@ -111,8 +122,7 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
       options_(std::move(options)),
       n_(dae.unknown_count()),
       m_(dae.equation_count()),
-      real_(dae.pattern(), backend_for(dae), row_weights(dae)),
-      complex_(dae.pattern(), backend_for(dae), row_weights(dae)) {
+      solver_(dae.pattern(), backend_for(dae), row_weights(dae)) {
   const double rtol = options_.tolerance;
   rtol_ = control_tolerance(rtol);
   for (const double atol : options_.absolute_tolerance) atol_.push_back(rtol_ * atol / rtol);
@@ -131,14 +141,14 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
 
   const auto nonzeros = static_cast<std::size_t>(dae.pattern().nonzeros());
   jacobian_.resize(2 * nonzeros);
-  real_values_.resize(nonzeros);
-  complex_values_.resize(nonzeros);
-  for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &stage_x_, &stage_dx_, &scale_, &newton_weights_})
+  values_.resize(4 * nonzeros);
+  for (auto* v : {&x0_, &dx0_, &x1_, &dx1_, &point_x_, &point_dx_, &scale_, &newton_weights_})
     v->resize(n_);
   for (auto* v : {&error_, &work_}) v->resize(std::max(m_, n_));
-  for (auto* v : {&stages_, &z_, &update_}) v->resize(3 * n_);
-  residual_.resize(3 * m_);
-  complex_work_.resize(std::max(m_, n_));
+  for (auto* v : {&stages_, &z_, &update_, &stages_x_, &stages_dx_}) v->resize(4 * n_);
+  residual_.resize(4 * m_);
+  both_.resize(4 * std::max(m_, n_));
+  dae_.prepare_lanes(data_);
 }
 
 // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far too
@@ -238,16 +248,19 @@ StepOutcome Radau::retake(double t) {
 void Radau::guess_again(double h) {
   constexpr double kFarthest = 10.0;
   const double ratio = h / h_;
-  for (int i = 0; i < 3; ++i) {
-    if (ratio > kFarthest) {
-      for (std::size_t j = 0; j < n_; ++j) z_[i * n_ + j] = tableau().c[i] * h * dx0_[j];
-      continue;
-    }
-    const CollocationWeights w = radau_collocation().weights(tableau().c[i] * ratio);
-    for (std::size_t j = 0; j < n_; ++j)
-      z_[i * n_ + j] =
-          w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] + w.value[2] * stages_[2 * n_ + j];
+  if (ratio > kFarthest) {
+    follow_slope(h);
+  } else {
+    kernels_.multiply(n_, weights_at_nodes(0.0, ratio), stages_.data(), z_.data());
   }
+}
+
+// Along the slope at the start of the step.
+void Radau::follow_slope(double h) {
+  const auto& c = tableau().c;
+  for (std::size_t j = 0; j < n_; ++j)
+    for (std::size_t i = 0; i < 4; ++i)
+      z_[4 * j + i] = c[std::min<std::size_t>(i, 2)] * h * dx0_[j];
 }
 
 void Radau::begin_step() {
@@ -273,10 +286,9 @@ void Radau::accept(double t_end, double h) {
   t1_ = t_end;
   h_ = h;
   for (std::size_t j = 0; j < n_; ++j) {
-    x1_[j] = x0_[j] + stages_[2 * n_ + j];
-    dx1_[j] = (inverse[2][0] * stages_[j] + inverse[2][1] * stages_[n_ + j] +
-               inverse[2][2] * stages_[2 * n_ + j]) /
-              h;
+    const double* z = &stages_[4 * j];
+    x1_[j] = x0_[j] + z[2];
+    dx1_[j] = (inverse(2, 0) * z[0] + inverse(2, 1) * z[1] + inverse(2, 2) * z[2]) / h;
   }
   if (has_constraints_) polish(h);
   jacobian_is_fresh_ = false;
@@ -302,7 +314,8 @@ void Radau::polish(double h) {
     for (std::size_t j = 0; j < n_; ++j) {
       x1_[j] -= work_[j];
       dx1_[j] -= gamma * work_[j];
-      stages_[2 * n_ + j] -= work_[j];
+      stages_[4 * j + 2] -= work_[j];
+      stages_[4 * j + 3] -= work_[j];
       largest = std::max(largest, std::abs(work_[j]) * scale_[j]);
     }
     if (largest * rtol_ <= kPolished) return;
@@ -318,62 +331,42 @@ void Radau::evaluate_jacobian() {
 
 bool Radau::factor(double h) {
   if (h == factored_step_) return true;
-  const std::size_t nonzeros = real_values_.size();
-  const double* by_x = jacobian_.data();
+  const std::size_t nonzeros = values_.size() / 4;
   const double* by_dx = jacobian_.data() + nonzeros;
-  const double gamma = tableau().gamma / h;
-  const double alpha = tableau().alpha / h;
-  const double beta = tableau().beta / h;
-  for (std::size_t k = 0; k < nonzeros; ++k) {
-    real_values_[k] = gamma * by_dx[k] + by_x[k];
-    complex_values_[k] = {alpha * by_dx[k] + by_x[k], -beta * by_dx[k]};
-  }
+  const double along_dx[4] = {tableau().gamma / h, tableau().alpha / h, -tableau().beta / h, 0.0};
+  kernels_.mix(nonzeros, jacobian_.data(), {1.0, 1.0, 0.0, 0.0}, by_dx, along_dx, values_.data());
   // Columns of unknowns behind constraints: without this the pivots shrink like powers of h.
   const Pattern& pattern = dae_.pattern();
   for (std::size_t j = 0; j < levels_.size(); ++j) {
     if (levels_[j] == 0) continue;
     const double factor = std::pow(h, -levels_[j]);
-    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
-      real_values_[k] *= factor;
-      complex_values_[k] *= factor;
-    }
+    for (int k = 4 * pattern.start[j]; k < 4 * pattern.start[j + 1]; ++k) values_[k] *= factor;
   }
   ++counts_.factorizations;
-  bool ok = real_.factor(real_values_.data());
-  if (ok) {
-    complex_.take_pivots(real_);
-    ok = complex_.factor(complex_values_.data());
-  }
+  const bool ok = solver_.factor(values_.data());
   factored_step_ = ok ? h : 0.0;
   return ok;
 }
 
 void Radau::solve_real(double* b) const {
-  real_.solve(b);
+  solver_.solve_real(b);
   for (std::size_t j = 0; j < levels_.size(); ++j)
     if (levels_[j] > 0) b[j] *= std::pow(factored_step_, -levels_[j]);
 }
 
-void Radau::solve_complex() {
-  complex_.solve(complex_work_.data());
+void Radau::solve_both() {
+  solver_.solve(both_.data());
   for (std::size_t j = 0; j < levels_.size(); ++j)
-    if (levels_[j] > 0) complex_work_[j] *= std::pow(factored_step_, -levels_[j]);
+    if (levels_[j] > 0)
+      for (std::size_t i = 0; i < 3; ++i) both_[4 * j + i] *= std::pow(factored_step_, -levels_[j]);
 }
 
 // Stage values from the polynomial of the step before, or along the slope after a restart.
 void Radau::predict(double h) {
-  const auto& c = tableau().c;
   if (h_ == 0.0) {
-    for (int i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < n_; ++j) z_[i * n_ + j] = c[i] * h * dx0_[j];
-    return;
-  }
-  for (int i = 0; i < 3; ++i) {
-    CollocationWeights w = radau_collocation().weights(1.0 + c[i] * h / h_);
-    w.value[2] -= 1.0;  // increments count from the end of that step
-    for (std::size_t j = 0; j < n_; ++j)
-      z_[i * n_ + j] =
-          w.value[0] * stages_[j] + w.value[1] * stages_[n_ + j] + w.value[2] * stages_[2 * n_ + j];
+    follow_slope(h);
+  } else {
+    kernels_.multiply(n_, weights_at_nodes(1.0, h / h_), stages_.data(), z_.data());
   }
 }
 
@@ -397,52 +390,25 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   const double floor = dae_.has_constant_jacobian() ? kEpsilon : kLeastContraction;
   contraction_ = std::max(std::pow(std::max(contraction_, kEpsilon), 0.8), floor);
   theta_ = kReuseJacobian;
+  const Matrix to_slopes = stage_matrix(tab.inverse, 1.0 / h, true);
+  const double times[4] = {t0_ + tab.c[0] * h, t0_ + tab.c[1] * h, t_end, t_end};
   double previous_norm = 0.0;
   double previous_ratio = 0.0;
   for (iterations_ = 1; iterations_ <= kMaxIterations; ++iterations_) {
-    for (int i = 0; i < 3; ++i) {
-      const double a0 = tab.inverse[i][0] / h;
-      const double a1 = tab.inverse[i][1] / h;
-      const double a2 = tab.inverse[i][2] / h;
-      const double* z = z_.data();
-      for (std::size_t j = 0; j < n_; ++j) {
-        stage_x_[j] = x0_[j] + z[i * n_ + j];
-        stage_dx_[j] = a0 * z[j] + a1 * z[n_ + j] + a2 * z[2 * n_ + j];
-      }
-      const double t = i == 2 ? t_end : t0_ + tab.c[i] * h;
-      dae_.residual(data_, t, stage_x_.data(), stage_dx_.data(), residual_.data() + i * m_);
-    }
+    kernels_.add_start(n_, x0_.data(), z_.data(), stages_x_.data());
+    kernels_.multiply(n_, to_slopes, z_.data(), stages_dx_.data());
+    dae_.residual_lanes(data_, times, stages_x_.data(), stages_dx_.data(), residual_.data());
     counts_.residuals += 3;
     ++counts_.newton_iterations;
-    if (!all_finite(residual_)) {
-      for (std::size_t k = 0; k < 3 * m_; ++k)
-        if (!std::isfinite(residual_[k])) bad_equation_ = k % m_;
+    if (!kernels_.all_finite(residual_.size(), residual_.data())) {
+      for (std::size_t k = 0; k < residual_.size(); ++k)
+        if (!std::isfinite(residual_[k])) bad_equation_ = k / 4;
       return NewtonResult::kNotFinite;
     }
-    const auto& ti = tab.t_inverse;
-    for (std::size_t j = 0; j < m_; ++j) {
-      const double f0 = -residual_[j];
-      const double f1 = -residual_[m_ + j];
-      const double f2 = -residual_[2 * m_ + j];
-      work_[j] = ti[0][0] * f0 + ti[0][1] * f1 + ti[0][2] * f2;
-      complex_work_[j] = {ti[1][0] * f0 + ti[1][1] * f1 + ti[1][2] * f2,
-                          ti[2][0] * f0 + ti[2][1] * f1 + ti[2][2] * f2};
-    }
-    solve_real(work_.data());
-    solve_complex();
-    double sum = 0.0;
-    for (std::size_t j = 0; j < n_; ++j) {
-      const double w0 = work_[j];
-      const double w1 = complex_work_[j].real();
-      const double w2 = complex_work_[j].imag();
-      const double d0 = tab.t[0][0] * w0 + tab.t[0][1] * w1 + tab.t[0][2] * w2;
-      const double d1 = tab.t[1][0] * w0 + tab.t[1][1] * w1 + tab.t[1][2] * w2;
-      const double d2 = tab.t[2][0] * w0 + tab.t[2][1] * w1 + tab.t[2][2] * w2;
-      update_[j] = d0;
-      update_[n_ + j] = d1;
-      update_[2 * n_ + j] = d2;
-      sum += (d0 * d0 + d1 * d1 + d2 * d2) * newton_weights_[j];
-    }
+    kernels_.multiply(m_, tab.minus_eigeninverse, residual_.data(), both_.data());
+    solve_both();
+    const double sum = kernels_.multiply_and_measure(n_, tab.eigenvectors, both_.data(),
+                                                     newton_weights_.data(), update_.data());
     const double size = n_ == 0 ? 0.0 : std::sqrt(sum / (3.0 * static_cast<double>(n_)));
     if (!std::isfinite(size)) return NewtonResult::kDiverged;
 
@@ -465,7 +431,7 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
       }
     }
     previous_norm = std::max(size, kEpsilon);
-    for (std::size_t k = 0; k < 3 * n_; ++k) z_[k] += update_[k];
+    kernels_.add(n_, update_.data(), z_.data());
     if (contraction_ * size <= newton_tolerance_) return NewtonResult::kConverged;
   }
   iterations_ = kMaxIterations;
@@ -479,11 +445,11 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
 double Radau::estimate_error(double h, bool filter) {
   const auto& dd = tableau().dd;
   const Pattern& pattern = dae_.pattern();
-  const double* by_dx = jacobian_.data() + real_values_.size();
+  const double* by_dx = jacobian_.data() + values_.size() / 4;
   std::fill(work_.begin(), work_.end(), 0.0);
   for (std::size_t j = 0; j < n_; ++j) {
-    const double slope =
-        dx0_[j] + (dd[0] * z_[j] + dd[1] * z_[n_ + j] + dd[2] * z_[2 * n_ + j]) / h;
+    const double* z = &z_[4 * j];
+    const double slope = dx0_[j] + (dd[0] * z[0] + dd[1] * z[1] + dd[2] * z[2]) / h;
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
       work_[pattern.row[k]] += by_dx[k] * slope;
   }
@@ -491,8 +457,8 @@ double Radau::estimate_error(double h, bool filter) {
   solve_real(error_.data());
   double error = norm(error_.data());
   if (error >= 1.0 && filter) {
-    for (std::size_t j = 0; j < n_; ++j) stage_x_[j] = x0_[j] + error_[j];
-    dae_.residual(data_, t0_, stage_x_.data(), dx0_.data(), error_.data());
+    for (std::size_t j = 0; j < n_; ++j) point_x_[j] = x0_[j] + error_[j];
+    dae_.residual(data_, t0_, point_x_.data(), dx0_.data(), error_.data());
     ++counts_.residuals;
     for (std::size_t j = 0; j < m_; ++j) error_[j] = work_[j] - error_[j];
     solve_real(error_.data());
@@ -508,13 +474,11 @@ double Radau::estimate_defect(double h) {
   constexpr double kMiddle = 0.4;  // between the nodes, where collocation says nothing
   const CollocationWeights w = radau_collocation().weights(kMiddle);
   for (std::size_t j = 0; j < n_; ++j) {
-    const double z0 = z_[j];
-    const double z1 = z_[n_ + j];
-    const double z2 = z_[2 * n_ + j];
-    stage_x_[j] = x0_[j] + w.value[0] * z0 + w.value[1] * z1 + w.value[2] * z2;
-    stage_dx_[j] = (w.slope[0] * z0 + w.slope[1] * z1 + w.slope[2] * z2) / h;
+    const double* z = &z_[4 * j];
+    point_x_[j] = x0_[j] + w.value_of(z);
+    point_dx_[j] = w.slope_of(z) / h;
   }
-  dae_.residual(data_, t0_ + kMiddle * h, stage_x_.data(), stage_dx_.data(), work_.data());
+  dae_.residual(data_, t0_ + kMiddle * h, point_x_.data(), point_dx_.data(), work_.data());
   ++counts_.residuals;
   solve_real(work_.data());
   double sum = 0.0;
@@ -577,11 +541,9 @@ void Radau::interpolate(double t, std::span<const std::uint32_t> unknowns, doubl
   }
   const CollocationWeights w = radau_collocation().weights(t == t1_ ? 1.0 : (t - t0_) / h_);
   for (const std::uint32_t j : unknowns) {
-    const double z0 = stages_[j];
-    const double z1 = stages_[n_ + j];
-    const double z2 = stages_[2 * n_ + j];
-    x[j] = x0_[j] + w.value[0] * z0 + w.value[1] * z1 + w.value[2] * z2;
-    dx[j] = (w.slope[0] * z0 + w.slope[1] * z1 + w.slope[2] * z2) / h_;
+    const double* z = &stages_[4 * j];
+    x[j] = x0_[j] + w.value_of(z);
+    dx[j] = w.slope_of(z) / h_;
   }
 }
 
@@ -600,7 +562,7 @@ std::size_t Radau::largest_error() const {
 
 StepOutcome Radau::give_up(NewtonResult newton, bool singular) const {
   if (singular) {
-    const int column = std::max(real_.dependent_column(), 0);
+    const int column = std::max(solver_.dependent_column(), 0);
     return {StepStatus::kSingular, static_cast<std::size_t>(column)};
   }
   if (newton == NewtonResult::kNotFinite) return {StepStatus::kNotFinite, bad_equation_};

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <complex>
 #include <memory>
 #include <vector>
 
 #include "integrate/integrator.h"
-#include "linalg/linear_solver.h"
+#include "integrate/stage_kernels.h"
+#include "linalg/stage_solver.h"
 
 namespace saltus {
 
@@ -37,7 +37,8 @@ class Radau : public Integrator {
   const IntegratorCounts& counts() const override { return counts_; }
   // What the error control compares with at this tolerance.
   static double control_tolerance(double tolerance);
-  // Increments of the unknowns at the three nodes of the last accepted step.
+  // Increments of the unknowns at the three nodes of the last accepted step, four numbers an
+  // unknown (see StageKernels).
   std::span<const double> stages() const { return stages_; }
 
  private:
@@ -48,9 +49,10 @@ class Radau : public Integrator {
   void evaluate_jacobian();
   bool factor(double h);
   void solve_real(double* b) const;
-  void solve_complex();
+  void solve_both();
   void predict(double h);
   void guess_again(double h);
+  void follow_slope(double h);
   NewtonResult solve_stages(double t_end, double h);
   double estimate_error(double h, bool filter);
   double estimate_defect(double h);
@@ -81,12 +83,11 @@ class Radau : public Integrator {
   std::vector<int> levels_;  // empty: 0 for all
   bool has_constraints_ = false;
 
-  LinearSolver<double> real_;
-  LinearSolver<std::complex<double>> complex_;
+  const StageKernels& kernels_ = stage_kernels();
+  StageSolver solver_;
   std::vector<double> jacobian_;  // dF/dx, then dF/dx'
-  std::vector<double> real_values_;
-  std::vector<std::complex<double>> complex_values_;
-  double factored_step_ = 0.0;  // 0: no valid factorization
+  std::vector<double> values_;    // of both matrices
+  double factored_step_ = 0.0;    // 0: no valid factorization
   bool jacobian_is_fresh_ = false;
   bool reuse_jacobian_ = false;
 
@@ -95,12 +96,12 @@ class Radau : public Integrator {
   double t1_ = 0.0;
   double h_ = 0.0;
   std::vector<double> x0_, dx0_, x1_, dx1_;
+  // Four numbers an unknown or equation, see StageKernels.
   std::vector<double> stages_;  // its increments Z_1, Z_2, Z_3
   std::vector<double> z_;       // those of the step being tried
-  std::vector<double> update_;
-  std::vector<double> residual_;
-  std::vector<double> stage_x_, stage_dx_, scale_, newton_weights_, error_, work_;
-  std::vector<std::complex<double>> complex_work_;
+  std::vector<double> update_, residual_, both_, stages_x_, stages_dx_;
+  // One number.
+  std::vector<double> point_x_, point_dx_, scale_, newton_weights_, error_, work_;
 
   bool first_ = true;            // no step accepted since the restart
   bool step_was_given_ = false;  // the first step is remembered, not guessed

@@ -33,7 +33,7 @@ RecoveredRadau::RecoveredRadau(const EliminatedForm& form, const DaeData& data,
   inner_ = std::make_unique<Radau>(core_, core_data_, core_options(form, options));
   const std::size_t whole = form.kept.size() + form.eliminated.size();
   for (auto* v : {&x0_, &x1_, &dx1_}) v->resize(whole);
-  stages_.resize(3 * whole);
+  stages_.resize(4 * whole);
   for (auto* v : {&core_x_, &core_dx_, &zeros_}) v->assign(form.kept.size(), 0.0);
   factor_mass();
   choose_what_is_shown(options.watched);
@@ -126,21 +126,17 @@ double RecoveredRadau::watched_defect() {
   if (watched_.empty()) return 0.0;
   constexpr double kMiddle = 0.4;  // between the nodes
   const CollocationWeights w = radau_collocation().weights(kMiddle);
-  const std::size_t whole = x1_.size();
-  const auto between = [&](std::size_t j, const double(&weight)[3]) {
-    return weight[0] * stages_[j] + weight[1] * stages_[whole + j] +
-           weight[2] * stages_[2 * whole + j];
-  };
   for (std::size_t k = 0; k < form_.kept.size(); ++k) {
     const std::size_t j = form_.kept[k];
-    core_x_[k] = x0_[j] + between(j, w.value);
-    core_dx_[k] = between(j, w.slope) / h_;
+    core_x_[k] = x0_[j] + w.value_of(&stages_[4 * j]);
+    core_dx_[k] = w.slope_of(&stages_[4 * j]) / h_;
   }
   recover(shown_, t0_ + kMiddle * h_, core_x_.data(), core_dx_.data());
   double defect = 0.0;
   for (const Watched& watched : watched_) {
     const std::size_t j = shown_.unknowns[watched.place];
-    const double off = std::abs(shown_.values[watched.place] - x0_[j] - between(j, w.value));
+    const double off =
+        std::abs(shown_.values[watched.place] - x0_[j] - w.value_of(&stages_[4 * j]));
     defect = std::max(defect, off * watched_scale_ / (watched.nominal + std::abs(x0_[j])));
   }
   return defect;
@@ -173,16 +169,14 @@ void RecoveredRadau::solve_slopes(double t, const double* x, double* dx) const {
 
 // The step just taken, in what is shown at every one.
 void RecoveredRadau::show_step() {
-  const std::size_t whole = x1_.size();
-  const std::size_t n = form_.kept.size();
   t0_ = inner_->previous_time();
   t1_ = inner_->time();
   h_ = t1_ - t0_;
   const std::span<const double> z = inner_->stages();
   const std::span<const double> end = inner_->x();
-  for (std::size_t k = 0; k < n; ++k) {
+  for (std::size_t k = 0; k < form_.kept.size(); ++k) {
     const std::size_t j = form_.kept[k];
-    for (std::size_t i = 0; i < 3; ++i) stages_[i * whole + j] = z[i * n + k];
+    std::copy_n(&z[4 * k], 4, &stages_[4 * j]);
     x1_[j] = end[k];
   }
   show(shown_);
@@ -194,27 +188,27 @@ void RecoveredRadau::show_step() {
 void RecoveredRadau::show(Recovery& recovery) const {
   if (recovery.unknowns.empty()) return;
   const Collocation& formula = radau_collocation();
-  const std::size_t whole = x1_.size();
   const std::size_t n = form_.kept.size();
-  const std::span<const double> z = inner_->stages();
   for (int i = 0; i < 3; ++i) {
-    double* stage = &stages_[static_cast<std::size_t>(i) * whole];
+    double* stage = &stages_[static_cast<std::size_t>(i)];
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t j = form_.kept[k];
-      core_x_[k] = i == 2 ? x1_[j] : x0_[j] + stage[j];
+      core_x_[k] = i == 2 ? x1_[j] : x0_[j] + stage[4 * j];
     }
     if (form_.reads_slopes && i == 2) {
       find_end_slopes();
     } else if (form_.reads_slopes) {
-      for (std::size_t k = 0; k < n; ++k)
-        core_dx_[k] = (formula.inverse(i, 0) * z[k] + formula.inverse(i, 1) * z[n + k] +
-                       formula.inverse(i, 2) * z[2 * n + k]) /
+      for (std::size_t k = 0; k < n; ++k) {
+        const double* z = &stages_[4 * form_.kept[k]];
+        core_dx_[k] = (formula.inverse(i, 0) * z[0] + formula.inverse(i, 1) * z[1] +
+                       formula.inverse(i, 2) * z[2]) /
                       h_;
+      }
     }
     recover(recovery, i == 2 ? t1_ : t0_ + formula.c[i] * h_, core_x_.data(), core_dx_.data());
     for (std::size_t k = 0; k < recovery.unknowns.size(); ++k) {
       const std::size_t j = recovery.unknowns[k];
-      stage[j] = recovery.values[k] - x0_[j];
+      stage[4 * j] = recovery.values[k] - x0_[j];
       if (i == 2) x1_[j] = recovery.values[k];
     }
   }
@@ -244,11 +238,12 @@ void RecoveredRadau::complete_step() const {
   find_end_slopes();
   for (std::size_t k = 0; k < form_.kept.size(); ++k) dx1_[form_.kept[k]] = core_dx_[k];
   const Collocation& formula = radau_collocation();
-  const std::size_t whole = x1_.size();
-  for (const std::size_t j : form_.eliminated)
-    dx1_[j] = (formula.inverse(2, 0) * stages_[j] + formula.inverse(2, 1) * stages_[whole + j] +
-               formula.inverse(2, 2) * stages_[2 * whole + j]) /
+  for (const std::size_t j : form_.eliminated) {
+    const double* z = &stages_[4 * j];
+    dx1_[j] = (formula.inverse(2, 0) * z[0] + formula.inverse(2, 1) * z[1] +
+               formula.inverse(2, 2) * z[2]) /
               h_;
+  }
 }
 
 std::span<const double> RecoveredRadau::x() const {
@@ -276,25 +271,19 @@ void RecoveredRadau::interpolate(double t, std::span<const std::uint32_t> unknow
   }
   if (!std::ranges::all_of(unknowns, [this](std::uint32_t j) { return is_shown_[j]; }))
     complete_step();
-  const std::size_t whole = x1_.size();
   const CollocationWeights w = weights_at(t);
   for (const std::uint32_t j : unknowns) {
-    const double z0 = stages_[j];
-    const double z1 = stages_[whole + j];
-    const double z2 = stages_[2 * whole + j];
-    x[j] = x0_[j] + w.value[0] * z0 + w.value[1] * z1 + w.value[2] * z2;
-    dx[j] = (w.slope[0] * z0 + w.slope[1] * z1 + w.slope[2] * z2) / h_;
+    const double* z = &stages_[4 * std::size_t{j}];
+    x[j] = x0_[j] + w.value_of(z);
+    dx[j] = w.slope_of(z) / h_;
   }
 }
 
 bool RecoveredRadau::interpolate_states(double t, double* x, double* dx) {
   if (mass_ == nullptr || h_ == 0.0) return false;
   const CollocationWeights w = weights_at(t);
-  const std::size_t n = form_.kept.size();
-  const std::span<const double> z = inner_->stages();
-  for (std::size_t k = 0; k < n; ++k)
-    x[k] =
-        x0_[form_.kept[k]] + w.value[0] * z[k] + w.value[1] * z[n + k] + w.value[2] * z[2 * n + k];
+  for (std::size_t k = 0; k < form_.kept.size(); ++k)
+    x[k] = x0_[form_.kept[k]] + w.value_of(&stages_[4 * form_.kept[k]]);
   solve_slopes(t, x, dx);
   return true;
 }
@@ -309,14 +298,11 @@ bool RecoveredRadau::interpolate_consistently(double t, double* x, double* dx) {
     x[form_.kept[k]] = core_x_[k];
     dx[form_.kept[k]] = core_dx_[k];
   }
-  const std::size_t whole = x1_.size();
   const CollocationWeights w = weights_at(t);
   for (std::size_t k = 0; k < all_.unknowns.size(); ++k) {
     const std::size_t j = all_.unknowns[k];
     x[j] = all_.values[k];
-    dx[j] = (w.slope[0] * stages_[j] + w.slope[1] * stages_[whole + j] +
-             w.slope[2] * stages_[2 * whole + j]) /
-            h_;
+    dx[j] = w.slope_of(&stages_[4 * j]) / h_;
   }
   return true;
 }

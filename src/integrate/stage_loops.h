@@ -1,0 +1,71 @@
+// The loops of stage_kernels.h, compiled more than once, for different processors: whoever includes
+// this names the table (SALTUS_STAGE_KERNELS). Nothing inline from other headers may be used here:
+// the linker would keep one copy of it, for whichever processor.
+
+#include "integrate/stage_kernels.h"
+
+namespace saltus {
+namespace {
+
+using Four = double __attribute__((vector_size(32)));
+using FourAnywhere = double __attribute__((vector_size(32), aligned(8)));
+
+// References, since how such a vector is passed depends on the processor.
+const FourAnywhere& load(const double* from) {
+  return *reinterpret_cast<const FourAnywhere*>(from);
+}
+void store(double* to, const Four& value) { *reinterpret_cast<FourAnywhere*>(to) = value; }
+
+void multiply(std::size_t n, const StageKernels::Matrix& matrix, const double* in, double* out) {
+  const Four a = load(matrix.column[0]);
+  const Four b = load(matrix.column[1]);
+  const Four c = load(matrix.column[2]);
+  for (std::size_t j = 0; j < n; ++j, in += 4, out += 4)
+    store(out, a * in[0] + b * in[1] + c * in[2]);
+}
+
+void add_start(std::size_t n, const double* x0, const double* z, double* x) {
+  for (std::size_t j = 0; j < n; ++j, z += 4, x += 4) store(x, load(z) + x0[j]);
+}
+
+double multiply_and_measure(std::size_t n, const StageKernels::Matrix& matrix, const double* in,
+                            const double* weights, double* out) {
+  const Four a = load(matrix.column[0]);
+  const Four b = load(matrix.column[1]);
+  const Four c = load(matrix.column[2]);
+  Four sum = {0.0, 0.0, 0.0, 0.0};
+  for (std::size_t j = 0; j < n; ++j, in += 4, out += 4) {
+    const Four product = a * in[0] + b * in[1] + c * in[2];
+    store(out, product);
+    sum += product * product * weights[j];
+  }
+  return sum[0] + sum[1] + sum[2];
+}
+
+void add(std::size_t n, const double* update, double* z) {
+  for (std::size_t j = 0; j < n; ++j, update += 4, z += 4) store(z, load(z) + load(update));
+}
+
+void mix(std::size_t n, const double* by_x, const double (&along_x)[4], const double* by_dx,
+         const double (&along_dx)[4], double* out) {
+  const Four x = load(along_x);
+  const Four dx = load(along_dx);
+  for (std::size_t k = 0; k < n; ++k, out += 4) store(out, x * by_x[k] + dx * by_dx[k]);
+}
+
+bool all_finite(std::size_t n, const double* values) {
+  // Zero times what is not finite is not a number.
+  Four sum = {0.0, 0.0, 0.0, 0.0};
+  std::size_t k = 0;
+  for (; k + 4 <= n; k += 4) sum += load(values + k) * 0.0;
+  for (; k < n; ++k) sum[0] += values[k] * 0.0;
+  return sum[0] + sum[1] + sum[2] + sum[3] == 0.0;
+}
+
+}  // namespace
+
+extern const StageKernels SALTUS_STAGE_KERNELS;
+const StageKernels SALTUS_STAGE_KERNELS = {multiply, add_start, multiply_and_measure,
+                                           add,      mix,       all_finite};
+
+}  // namespace saltus
