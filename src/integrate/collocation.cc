@@ -43,4 +43,28 @@ const Collocation& radau_collocation() {
   return instance;
 }
 
+void collocation_values(const CollocationStep& step, std::span<const double> times,
+                        std::span<const std::uint32_t> unknowns, double* x) {
+  const std::size_t n = step.x0.size();
+  const double* const x0 = step.x0.data();
+  const double* const z0 = step.stages.data();
+  const double* const z1 = z0 + n;
+  const double* const z2 = z1 + n;
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    double* const row = x + k * n;
+    // At the ends the weights are zeros and a one.
+    if (times[k] == step.t0) {
+      for (const std::uint32_t j : unknowns) row[j] = x0[j];
+      continue;
+    }
+    if (times[k] == step.t1) {
+      for (const std::uint32_t j : unknowns) row[j] = x0[j] + z2[j];
+      continue;
+    }
+    const CollocationWeights w = radau_collocation().weights((times[k] - step.t0) / step.h);
+    for (const std::uint32_t j : unknowns)
+      row[j] = x0[j] + w.value[0] * z0[j] + w.value[1] * z1[j] + w.value[2] * z2[j];
+  }
+}
+
 }  // namespace saltus

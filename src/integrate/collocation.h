@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <span>
 
 namespace saltus {
 
@@ -23,5 +25,18 @@ struct Collocation {
 };
 
 const Collocation& radau_collocation();
+
+// A step of the formula: the increments at the nodes lie one after another in `stages`.
+struct CollocationStep {
+  double t0 = 0.0;
+  double t1 = 0.0;
+  double h = 0.0;
+  std::span<const double> x0;
+  std::span<const double> stages;
+};
+
+// Values of the listed unknowns on the polynomial, a full-length row of x for each time.
+void collocation_values(const CollocationStep& step, std::span<const double> times,
+                        std::span<const std::uint32_t> unknowns, double* x);
 
 }  // namespace saltus

@@ -78,6 +78,14 @@ class Integrator {
   virtual void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                            double* dx) const = 0;
 
+  // The values alone, the same numbers, at several times: x has a full-length row for each.
+  // False, with nothing written, where this would be no faster.
+  virtual bool interpolate_values(std::span<const double> /*times*/,
+                                  std::span<const std::uint32_t> /*unknowns*/,
+                                  double* /*x*/) const {
+    return false;
+  }
+
   // The same for all unknowns, made consistent, where what is integrated determines all else by
   // formulas; false, with nothing written, where it does not.
   virtual bool interpolate_consistently(double /*t*/, double* /*x*/, double* /*dx*/) {

@@ -203,6 +203,13 @@ void RecoveredRadau::interpolate(double t, std::span<const std::uint32_t> unknow
   }
 }
 
+bool RecoveredRadau::interpolate_values(std::span<const double> times,
+                                        std::span<const std::uint32_t> unknowns, double* x) const {
+  if (h_ == 0.0) return false;
+  collocation_values({previous_time(), time(), h_, x0_, stages_}, times, unknowns, x);
+  return true;
+}
+
 // Interpolated states determine all else.
 bool RecoveredRadau::interpolate_consistently(double t, double* x, double* dx) {
   if (mass_ == nullptr || h_ == 0.0) return false;

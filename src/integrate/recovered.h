@@ -23,6 +23,8 @@ class RecoveredRadau : public Integrator {
   StepOutcome retake(double t) override;
   void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                    double* dx) const override;
+  bool interpolate_values(std::span<const double> times, std::span<const std::uint32_t> unknowns,
+                          double* x) const override;
   bool interpolate_consistently(double t, double* x, double* dx) override;
 
   int extension_degree() const override { return inner_->extension_degree(); }
