@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/condense.h"
@@ -92,6 +93,10 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   }
   for (std::size_t j = 0; j < used.size(); ++j)
     if (used[j]) analysed.guard_unknowns.push_back(static_cast<std::uint32_t>(j));
+  std::unordered_set<const Node*> derivatives;
+  for (const Expr& derivative : def.derivatives) derivatives.insert(derivative.node());
+  analysed.guards_read_derivatives = std::ranges::any_of(
+      leaves_of(values), [&](const Expr& leaf) { return derivatives.contains(leaf.node()); });
   analysed.guards = Tape(values, inputs);
   analysed.guard_sizes = Tape(sizes, inputs);
 }

@@ -53,6 +53,7 @@ struct AnalysedMode {
   std::vector<bool> is_time_guard;
   // Unknowns that the guards read.
   std::vector<std::uint32_t> guard_unknowns;
+  bool guards_read_derivatives = false;
 };
 
 // The size of a relation that depends on time only, made such that 1e-10 of it is what rounding of

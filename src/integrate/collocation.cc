@@ -43,4 +43,20 @@ const Collocation& radau_collocation() {
   return instance;
 }
 
+void collocation_lanes(const CollocationStep& step, std::span<const double, 4> times,
+                       std::span<const std::uint32_t> unknowns, double* x) {
+  double w[3][4];
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    const CollocationWeights at = radau_collocation().weights(
+        times[lane] == step.t1 ? 1.0 : (times[lane] - step.t0) / step.h);
+    for (std::size_t i = 0; i < 3; ++i) w[i][lane] = at.value[i];
+  }
+  for (const std::uint32_t j : unknowns) {
+    const double* z = &step.stages[4 * std::size_t{j}];
+    for (std::size_t lane = 0; lane < 4; ++lane)
+      x[4 * std::size_t{j} + lane] =
+          step.x0[j] + (w[0][lane] * z[0] + w[1][lane] * z[1] + w[2][lane] * z[2]);
+  }
+}
+
 }  // namespace saltus

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <span>
 
 namespace saltus {
 
@@ -30,5 +32,19 @@ struct Collocation {
 };
 
 const Collocation& radau_collocation();
+
+// A step of the formula: four numbers an unknown in `stages`, of which the first three are the
+// increments at the nodes.
+struct CollocationStep {
+  double t0 = 0.0;
+  double t1 = 0.0;
+  double h = 0.0;
+  std::span<const double> x0;
+  std::span<const double> stages;
+};
+
+// Values of the listed unknowns on the polynomial at four times, four numbers an unknown.
+void collocation_lanes(const CollocationStep& step, std::span<const double, 4> times,
+                       std::span<const std::uint32_t> unknowns, double* x);
 
 }  // namespace saltus

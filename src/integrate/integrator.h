@@ -78,6 +78,13 @@ class Integrator {
   virtual void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                            double* dx) const = 0;
 
+  // The values alone, the same numbers, at four times: x has four numbers an unknown. False, with
+  // nothing written, where this would be no faster.
+  virtual bool interpolate_lanes(std::span<const double, 4> /*times*/,
+                                 std::span<const std::uint32_t> /*unknowns*/, double* /*x*/) const {
+    return false;
+  }
+
   // What is integrated determines all else by formulas. Where it does not, the three functions
   // below return false and write nothing.
   virtual bool gives_all_else() const { return false; }

@@ -547,6 +547,13 @@ void Radau::interpolate(double t, std::span<const std::uint32_t> unknowns, doubl
   }
 }
 
+bool Radau::interpolate_lanes(std::span<const double, 4> times,
+                              std::span<const std::uint32_t> unknowns, double* x) const {
+  if (h_ == 0.0) return false;
+  collocation_lanes({t0_, t1_, h_, x0_, stages_}, times, unknowns, x);
+  return true;
+}
+
 double Radau::norm(const double* v) const {
   double sum = 0.0;
   for (std::size_t j = 0; j < n_; ++j) sum += control_[j] * v[j] * v[j] * scale_[j] * scale_[j];

@@ -26,6 +26,8 @@ class Radau : public Integrator {
   StepOutcome retake(double t) override;
   void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                    double* dx) const override;
+  bool interpolate_lanes(std::span<const double, 4> times, std::span<const std::uint32_t> unknowns,
+                         double* x) const override;
 
   int extension_degree() const override { return 3; }
   double previous_time() const override { return t0_; }

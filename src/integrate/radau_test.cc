@@ -152,6 +152,26 @@ TEST(Radau, IntegratesCubicsExactlyInOneStep) {
   EXPECT_LT(one_step_error({0.5, 1.0, -2.0, 3.0}, {0.25, -1.0, 1.0, 2.0}, 1e-4), 1e-13);
 }
 
+TEST(Radau, InterpolatesAtFourTimesAsAtEach) {
+  Compiled curved(curved_system());
+  Radau radau(curved.dae(), curved.data, with_tolerance(1e-4, 2));
+  const ExactPoint start = curved_solution(0.5);
+  radau.restart(0.5, start.x, start.dx, 0.1);
+  std::array<double, 8> lanes{};
+  EXPECT_FALSE(radau.interpolate_lanes(std::array{0.5, 0.5, 0.5, 0.5}, kBoth, lanes.data()));
+  ASSERT_TRUE(radau.step(2.0).ok());
+  const double t0 = radau.previous_time();
+  const double h = radau.time() - t0;
+  const std::array times = {t0, t0 + 0.1 * h, t0 + 0.7 * h, radau.time()};
+  ASSERT_TRUE(radau.interpolate_lanes(times, kBoth, lanes.data()));
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    std::array<double, 2> x{}, dx{};
+    radau.interpolate(times[k], kBoth, x.data(), dx.data());
+    EXPECT_EQ(lanes[k], x[0]) << k;
+    EXPECT_EQ(lanes[4 + k], x[1]) << k;
+  }
+}
+
 TEST(Radau, DoesNotIntegrateDegreeSixExactly) {
   EXPECT_GT(one_step_error({0.5, 1.0, -2.0, 3.0, 0.0, 0.0, 1.0}, {0.25, -1.0}, 1e-2), 1e-6);
 }

@@ -4,10 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "expr/differentiate.h"
 #include "integrate/collocation.h"
 
 namespace saltus {
 namespace {
+
+// Between the nodes, where the extension of what guards read is compared with its formula.
+constexpr double kMiddle = 0.4;
 
 IntegratorOptions core_options(const EliminatedForm& form, const IntegratorOptions& options) {
   IntegratorOptions result = options;
@@ -35,6 +39,7 @@ RecoveredRadau::RecoveredRadau(const EliminatedForm& form, const DaeData& data,
   for (auto* v : {&x0_, &x1_, &dx1_}) v->resize(whole);
   stages_.resize(4 * whole);
   for (auto* v : {&core_x_, &core_dx_, &zeros_}) v->assign(form.kept.size(), 0.0);
+  for (auto* v : {&lanes_x_, &lanes_dx_}) v->assign(kLanes * form.kept.size(), 0.0);
   factor_mass();
   choose_what_is_shown(options.watched);
 }
@@ -65,16 +70,22 @@ void RecoveredRadau::choose_what_is_shown(const std::vector<std::uint32_t>& watc
     is_shown_[form_.eliminated[k]] = true;
     formulas.push_back(form_.formulas[k]);
   }
-  const auto prepare = [](Recovery& recovery) {
-    recovery.registers = recovery.tape.make_workspace();
-    recovery.values.resize(recovery.unknowns.size());
-  };
-  shown_.tape = mass_ == nullptr ? form_.recover : Tape(formulas, core_.definition().inputs());
-  prepare(shown_);
+  prepare(shown_, formulas);
   if (mass_ == nullptr) return;
   all_.unknowns = form_.eliminated;
-  all_.tape = form_.recover;
-  prepare(all_);
+  prepare(all_, form_.formulas);
+}
+
+void RecoveredRadau::prepare(Recovery& recovery, const std::vector<Expr>& formulas) const {
+  const DaeDefinition& core = core_.definition();
+  const bool is_all = formulas.size() == form_.formulas.size();
+  recovery.tape = is_all ? form_.recover : Tape(formulas, core.inputs());
+  recovery.registers = recovery.tape.make_workspace();
+  recovery.lanes = LaneTape(recovery.tape, {false, false, false, true, true});
+  recovery.lane_registers = recovery.lanes.make_workspace();
+  recovery.values.resize(kLanes * formulas.size());
+  recovery.reads_slopes =
+      is_all ? form_.reads_slopes : !jacobian(formulas, core.derivatives).empty();
 }
 
 void RecoveredRadau::take_held() {
@@ -122,21 +133,13 @@ StepOutcome RecoveredRadau::resolve_watched() {
   return {};
 }
 
-double RecoveredRadau::watched_defect() {
-  if (watched_.empty()) return 0.0;
-  constexpr double kMiddle = 0.4;  // between the nodes
+double RecoveredRadau::watched_defect() const {
   const CollocationWeights w = radau_collocation().weights(kMiddle);
-  for (std::size_t k = 0; k < form_.kept.size(); ++k) {
-    const std::size_t j = form_.kept[k];
-    core_x_[k] = x0_[j] + w.value_of(&stages_[4 * j]);
-    core_dx_[k] = w.slope_of(&stages_[4 * j]) / h_;
-  }
-  recover(shown_, t0_ + kMiddle * h_, core_x_.data(), core_dx_.data());
   double defect = 0.0;
   for (const Watched& watched : watched_) {
     const std::size_t j = shown_.unknowns[watched.place];
-    const double off =
-        std::abs(shown_.values[watched.place] - x0_[j] - w.value_of(&stages_[4 * j]));
+    const double formula = shown_.values[kLanes * watched.place + 3];
+    const double off = std::abs(formula - x0_[j] - w.value_of(&stages_[4 * j]));
     defect = std::max(defect, off * watched_scale_ / (watched.nominal + std::abs(x0_[j])));
   }
   return defect;
@@ -179,38 +182,55 @@ void RecoveredRadau::show_step() {
     std::copy_n(&z[4 * k], 4, &stages_[4 * j]);
     x1_[j] = end[k];
   }
-  show(shown_);
+  show(shown_, kMiddle);
   is_complete_ = false;
   if (mass_ == nullptr) complete_step();
 }
 
-// The values of eliminated unknowns at the nodes of the step; x0_ holds those at its start.
-void RecoveredRadau::show(Recovery& recovery) const {
+// The values of eliminated unknowns at the nodes of the step, and, as a fourth, at another fraction
+// of it; with 0, that is where x0_ comes from.
+void RecoveredRadau::show(Recovery& recovery, double fourth) const {
   if (recovery.unknowns.empty()) return;
   const Collocation& formula = radau_collocation();
+  const CollocationWeights w = formula.weights(fourth);
   const std::size_t n = form_.kept.size();
-  for (int i = 0; i < 3; ++i) {
-    double* stage = &stages_[static_cast<std::size_t>(i)];
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t j = form_.kept[k];
+    const double* z = &stages_[4 * j];
+    double* x = &lanes_x_[kLanes * k];
+    x[0] = x0_[j] + z[0];
+    x[1] = x0_[j] + z[1];
+    x[2] = core_x_[k] = x1_[j];
+    x[3] = x0_[j] + w.value_of(z);
+  }
+  if (recovery.reads_slopes) {
+    find_end_slopes();
     for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t j = form_.kept[k];
-      core_x_[k] = i == 2 ? x1_[j] : x0_[j] + stage[4 * j];
+      const double* z = &stages_[4 * form_.kept[k]];
+      double* dx = &lanes_dx_[kLanes * k];
+      for (int i = 0; i < 2; ++i)
+        dx[i] = (formula.inverse(i, 0) * z[0] + formula.inverse(i, 1) * z[1] +
+                 formula.inverse(i, 2) * z[2]) /
+                h_;
+      dx[2] = core_dx_[k];
+      dx[3] = w.slope_of(z) / h_;
     }
-    if (form_.reads_slopes && i == 2) {
-      find_end_slopes();
-    } else if (form_.reads_slopes) {
-      for (std::size_t k = 0; k < n; ++k) {
-        const double* z = &stages_[4 * form_.kept[k]];
-        core_dx_[k] = (formula.inverse(i, 0) * z[0] + formula.inverse(i, 1) * z[1] +
-                       formula.inverse(i, 2) * z[2]) /
-                      h_;
-      }
+    if (fourth == 0.0) {
+      for (std::size_t k = 0; k < n; ++k) core_x_[k] = x0_[form_.kept[k]];
+      solve_slopes(t0_, core_x_.data(), core_dx_.data());
+      for (std::size_t k = 0; k < n; ++k) lanes_dx_[kLanes * k + 3] = core_dx_[k];
     }
-    recover(recovery, i == 2 ? t1_ : t0_ + formula.c[i] * h_, core_x_.data(), core_dx_.data());
-    for (std::size_t k = 0; k < recovery.unknowns.size(); ++k) {
-      const std::size_t j = recovery.unknowns[k];
-      stage[4 * j] = recovery.values[k] - x0_[j];
-      if (i == 2) x1_[j] = recovery.values[k];
-    }
+  }
+  const double times[] = {t0_ + formula.c[0] * h_, t0_ + formula.c[1] * h_, t1_, t0_ + fourth * h_};
+  const double* inputs[] = {times, lanes_x_.data(), lanes_dx_.data(), core_data_.parameters.data(),
+                            core_data_.held.data()};
+  recovery.lanes.evaluate(inputs, recovery.lane_registers, recovery.values.data());
+  for (std::size_t k = 0; k < recovery.unknowns.size(); ++k) {
+    const std::size_t j = recovery.unknowns[k];
+    const double* values = &recovery.values[kLanes * k];
+    if (fourth == 0.0) x0_[j] = values[3];
+    for (std::size_t i = 0; i < 3; ++i) stages_[4 * j + i] = values[i] - x0_[j];
+    x1_[j] = values[2];
   }
 }
 
@@ -227,13 +247,7 @@ void RecoveredRadau::find_end_slopes() const {
 void RecoveredRadau::complete_step() const {
   if (is_complete_) return;
   is_complete_ = true;
-  if (!all_.unknowns.empty()) {
-    for (std::size_t k = 0; k < form_.kept.size(); ++k) core_x_[k] = x0_[form_.kept[k]];
-    if (form_.reads_slopes) solve_slopes(t0_, core_x_.data(), core_dx_.data());
-    recover(all_, t0_, core_x_.data(), core_dx_.data());
-    for (std::size_t k = 0; k < all_.unknowns.size(); ++k) x0_[all_.unknowns[k]] = all_.values[k];
-    show(all_);
-  }
+  show(all_, 0.0);
   for (std::size_t k = 0; k < form_.kept.size(); ++k) core_x_[k] = x1_[form_.kept[k]];
   find_end_slopes();
   for (std::size_t k = 0; k < form_.kept.size(); ++k) dx1_[form_.kept[k]] = core_dx_[k];
@@ -279,6 +293,15 @@ void RecoveredRadau::interpolate(double t, std::span<const std::uint32_t> unknow
   }
 }
 
+bool RecoveredRadau::interpolate_lanes(std::span<const double, 4> times,
+                                       std::span<const std::uint32_t> unknowns, double* x) const {
+  if (h_ == 0.0) return false;
+  if (!std::ranges::all_of(unknowns, [this](std::uint32_t j) { return is_shown_[j]; }))
+    complete_step();
+  collocation_lanes({t0_, t1_, h_, x0_, stages_}, times, unknowns, x);
+  return true;
+}
+
 bool RecoveredRadau::interpolate_states(double t, double* x, double* dx) {
   if (mass_ == nullptr || h_ == 0.0) return false;
   const CollocationWeights w = weights_at(t);
@@ -315,7 +338,9 @@ bool RecoveredRadau::complete(double t, double* x, double* dx) {
   solve_slopes(t, core_x_.data(), core_dx_.data());
   recover(all_, t, core_x_.data(), core_dx_.data());
   const auto finite = [](double value) { return std::isfinite(value); };
-  if (!std::ranges::all_of(core_dx_, finite) || !std::ranges::all_of(all_.values, finite))
+  if (!std::ranges::all_of(core_dx_, finite) ||
+      !std::all_of(all_.values.begin(),
+                   all_.values.begin() + static_cast<std::ptrdiff_t>(all_.unknowns.size()), finite))
     return false;
   for (std::size_t k = 0; k < form_.kept.size(); ++k) dx[form_.kept[k]] = core_dx_[k];
   for (std::size_t k = 0; k < all_.unknowns.size(); ++k) x[all_.unknowns[k]] = all_.values[k];

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/eliminate.h"
+#include "expr/lane_tape.h"
 #include "integrate/collocation.h"
 #include "integrate/radau.h"
 
@@ -25,6 +26,8 @@ class RecoveredRadau : public Integrator {
   StepOutcome retake(double t) override;
   void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                    double* dx) const override;
+  bool interpolate_lanes(std::span<const double, 4> times, std::span<const std::uint32_t> unknowns,
+                         double* x) const override;
   bool gives_all_else() const override { return mass_ != nullptr; }
   bool interpolate_consistently(double t, double* x, double* dx) override;
   bool interpolate_states(double t, double* x, double* dx) override;
@@ -39,12 +42,15 @@ class RecoveredRadau : public Integrator {
   const IntegratorCounts& counts() const override { return inner_->counts(); }
 
  private:
-  // Eliminated unknowns and the formulas that give them.
+  // Eliminated unknowns and the formulas that give them, at one point or at four.
   struct Recovery {
     std::vector<std::size_t> unknowns;  // their places in the whole form
+    bool reads_slopes = false;
     Tape tape;
     Tape::Workspace registers;
-    std::vector<double> values;
+    LaneTape lanes;
+    LaneTape::Workspace lane_registers;
+    std::vector<double> values;  // four an unknown, or one
   };
   // What guards read.
   struct Watched {
@@ -54,12 +60,13 @@ class RecoveredRadau : public Integrator {
 
   void factor_mass();
   void choose_what_is_shown(const std::vector<std::uint32_t>& watched);
+  void prepare(Recovery& recovery, const std::vector<Expr>& formulas) const;
   void take_held();
   StepOutcome translate(StepOutcome outcome) const;
   StepOutcome resolve_watched();
-  double watched_defect();
+  double watched_defect() const;
   void show_step();
-  void show(Recovery& recovery) const;
+  void show(Recovery& recovery, double fourth) const;
   void complete_step() const;
   void find_end_slopes() const;
   void recover(Recovery& recovery, double t, const double* x, const double* dx) const;
@@ -81,7 +88,7 @@ class RecoveredRadau : public Integrator {
   double t0_ = 0.0, t1_ = 0.0, h_ = 0.0;       // of the last accepted step; h_ = 0: none
   mutable std::vector<double> x0_, x1_, dx1_;  // whole
   mutable std::vector<double> stages_;         // increments at the nodes, whole
-  mutable std::vector<double> core_x_, core_dx_;
+  mutable std::vector<double> core_x_, core_dx_, lanes_x_, lanes_dx_;
   std::vector<double> zeros_;
 };
 

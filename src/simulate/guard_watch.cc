@@ -1,6 +1,7 @@
 #include "simulate/guard_watch.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -42,18 +43,51 @@ std::optional<double> leaves_band(const F& along, std::span<const double> sample
   return info.at_end > band.width ? std::optional(1.0) : std::nullopt;
 }
 
+bool stays_on_zero(std::span<const double, 5> samples, double noise) {
+  return std::ranges::all_of(samples, [&](double s) { return std::abs(s) <= 100.0 * noise; });
+}
+
+// Values at 65 equidistant points of the polynomial through five samples, as sums of these.
+using FineWeights = std::array<std::array<double, 5>, 65>;
+const FineWeights& fine_weights() {
+  static const FineWeights table = [] {
+    FineWeights result;
+    const auto points = five_sample_points();
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      const double s = static_cast<double>(k) / 64.0;
+      for (std::size_t i = 0; i < 5; ++i) {
+        result[k][i] = 1.0;
+        for (std::size_t j = 0; j < 5; ++j)
+          if (j != i) result[k][i] *= (s - points[j]) / (points[i] - points[j]);
+      }
+    }
+    return result;
+  }();
+  return table;
+}
+
 }  // namespace
 
 GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data)
     : mode_(mode),
       data_(data),
       states_(mode.mode->guards.size()),
+      offsets_(states_.size()),
       registers_(mode.guards.make_workspace()),
       size_registers_(mode.guard_sizes.make_workspace()),
       values_(states_.size()),
       x_(mode.dae->unknown_count()),
       dx_(mode.dae->unknown_count()),
-      samples_(5 * states_.size()) {
+      lanes_(mode.guards, {false, false, false, true, true}),
+      lane_registers_(lanes_.make_workspace()),
+      lanes_x_(kLanes * mode.dae->unknown_count()),
+      lane_values_(kLanes * states_.size()),
+      samples_(5 * states_.size()),
+      unproven_(states_.size()),
+      clearance_(states_.size()) {
+  near_zero_.reserve(states_.size());
+  for (std::size_t g = 0; g < states_.size(); ++g)
+    if (!mode_.is_time_guard[g]) watched_.push_back(g);
   firing_.guards.reserve(states_.size());
   grazings_.reserve(states_.size() * RootIsolator::kMaxRoots);
 }
@@ -71,7 +105,7 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   mode_.guard_sizes.evaluate(inputs, size_registers_, values_.data());
   for (std::size_t g = 0; g < states_.size(); ++g) {
     states_[g].size = values_[g];
-    states_[g].offset = 0.0;
+    offsets_[g] = 0.0;
   }
   predict_time_events(t, x, dx);
   evaluate_at(t, x, dx);
@@ -83,11 +117,11 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
       state.armed = true;
       if (state.width > 0.0) {
         if (values_[g] < -state.width - kSettled * state.band()) firing_.guards.push_back(g);
-        state.offset = state.width + state.band();
+        offsets_[g] = state.width + state.band();
         continue;
       }
       if (values_[g] < -kSettled * state.band()) firing_.guards.push_back(g);
-      if (values_[g] <= state.band()) state.offset = 2.0 * std::max(state.band(), -values_[g]);
+      if (values_[g] <= state.band()) offsets_[g] = 2.0 * std::max(state.band(), -values_[g]);
       continue;
     }
     state.armed = values_[g] > state.threshold();
@@ -130,10 +164,15 @@ void GuardWatch::predict_time_events(double t, const double* x, const double* dx
   if (!firing_.guards.empty()) firing_.is_time_event = true;
 }
 
-void GuardWatch::evaluate_at(double t, const double* x, const double* dx) {
+void GuardWatch::evaluate_without_offsets(double t, const double* x, const double* dx,
+                                          double* values) {
   const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
-  mode_.guards.evaluate(inputs, registers_, values_.data());
-  for (std::size_t g = 0; g < states_.size(); ++g) values_[g] += states_[g].offset;
+  mode_.guards.evaluate(inputs, registers_, values);
+}
+
+void GuardWatch::evaluate_at(double t, const double* x, const double* dx) {
+  evaluate_without_offsets(t, x, dx, values_.data());
+  for (std::size_t g = 0; g < offsets_.size(); ++g) values_[g] += offsets_[g];
 }
 
 void GuardWatch::evaluate(const Integrator& integrator, double t) {
@@ -160,34 +199,30 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
   firing_.outcome = {};
   if (states_.empty()) return firing_;
 
-  for (State& state : states_) {
-    state.was_armed = state.armed;
-    state.old_offset = state.offset;
-  }
   for (int cut = 0; cut <= kMaxCuts; ++cut) {
     look_again_ = false;
-    for (State& state : states_) {
-      state.armed = state.was_armed;
-      state.offset = state.old_offset;
-    }
+    if (cut > 0) restore_states();
     grazings_.clear();
-    const double t0 = integrator.previous_time();
-    const double h = integrator.time() - t0;
     sample(integrator);
     first_root_ = 2.0;
-    for (std::size_t g = 0; g < states_.size() && !look_again_; ++g) {
-      if (!mode_.is_time_guard[g]) examine_guard(g, integrator);
+    find_guards_near_zero(integrator);
+    if (near_zero_.empty()) break;
+    if (cut == 0) save_states();
+    const double t0 = integrator.previous_time();
+    const double h = integrator.time() - t0;
+    for (const std::size_t g : near_zero_) {
+      examine_guard(g, integrator);
       if (firing_.at_step_start || !firing_.outcome.ok()) return firing_;
+      if (look_again_) break;
     }
     if (look_again_) continue;
     std::erase_if(grazings_, [&](const Grazing& z) { return z.time > t0 + first_root_ * h; });
     if (first_root_ > 1.0 || pin_down(integrator)) break;
   }
   if (first_root_ > 1.0) {
-    for (std::size_t g = 0; g < states_.size(); ++g) {
-      State& state = states_[g];
-      const bool has_left = samples_[5 * g + 4] - state.offset > state.band();
-      if (state.offset > 0.0 && state.width == 0.0 && has_left) state.offset = 0.0;
+    for (const std::size_t g : near_zero_) {
+      const bool has_left = sample_of(g, 4) - offsets_[g] > states_[g].band();
+      if (is_in_band(g) && has_left) offsets_[g] = 0.0;
     }
   }
   if (!firing_.fired() && firing_.outcome.ok() && integrator.time() == next_time_event_) {
@@ -204,13 +239,87 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
   return firing_;
 }
 
+void GuardWatch::save_states() {
+  for (std::size_t g = 0; g < states_.size(); ++g) {
+    states_[g].was_armed = states_[g].armed;
+    states_[g].old_offset = offsets_[g];
+  }
+}
+
+void GuardWatch::restore_states() {
+  for (std::size_t g = 0; g < states_.size(); ++g) {
+    states_[g].armed = states_[g].was_armed;
+    offsets_[g] = states_[g].old_offset;
+  }
+}
+
 void GuardWatch::sample(const Integrator& integrator) {
   const double t0 = integrator.previous_time();
   const double t1 = integrator.time();
   const auto points = five_sample_points();
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    evaluate(integrator, k + 1 == points.size() ? t1 : t0 + points[k] * (t1 - t0));
-    for (std::size_t g = 0; g < states_.size(); ++g) samples_[5 * g + k] = values_[g];
+  std::array<double, 5> times;
+  for (std::size_t k = 0; k < 5; ++k) times[k] = k == 4 ? t1 : t0 + points[k] * (t1 - t0);
+  const std::span<const double, 4> first_four(times.data(), 4);
+  std::size_t done = 0;
+  if (!mode_.guards_read_derivatives &&
+      integrator.interpolate_lanes(first_four, mode_.guard_unknowns, lanes_x_.data())) {
+    const double* inputs[] = {times.data(), lanes_x_.data(), nullptr, data_.parameters.data(),
+                              data_.held.data()};
+    lanes_.evaluate(inputs, lane_registers_, lane_values_.data());
+    for (; done < 4; ++done)
+      for (std::size_t g = 0; g < states_.size(); ++g)
+        sample_of(g, done) = lane_values_[4 * g + done];
+  }
+  for (; done < 5; ++done) {
+    integrator.interpolate(times[done], mode_.guard_unknowns, x_.data(), dx_.data());
+    evaluate_without_offsets(times[done], x_.data(), dx_.data(), &sample_of(0, done));
+  }
+  for (std::size_t g = 0; g < offsets_.size(); ++g) {
+    if (offsets_[g] == 0.0) continue;
+    for (std::size_t k = 0; k < 5; ++k) sample_of(g, k) += offsets_[g];
+  }
+}
+
+std::array<double, 5> GuardWatch::samples_of(std::size_t guard) const {
+  std::array<double, 5> result;
+  for (std::size_t k = 0; k < 5; ++k) result[k] = sample_of(guard, k);
+  return result;
+}
+
+int GuardWatch::degree(std::size_t guard, const Integrator& integrator) const {
+  const int by_unknowns = mode_.guard_degrees[guard];
+  return by_unknowns < 0 ? -1 : by_unknowns * integrator.extension_degree();
+}
+
+// Whether leaves_band would find nothing and the end is not above the band.
+bool GuardWatch::stays_in_band(std::size_t guard) const {
+  const std::array<double, 5> samples = samples_of(guard);
+  const double offset = offsets_[guard];
+  const double width = states_[guard].band();
+  const auto inside = [&](double value) { return std::abs(value - offset) <= width; };
+  if (samples.back() - offset > width) return false;
+  return !inside(samples.front()) || std::ranges::all_of(samples, inside);
+}
+
+// What stays as it is without a closer look: an armed guard whose samples exclude a root or that is
+// zero throughout, and one in a band. Most guards do in most steps.
+void GuardWatch::find_guards_near_zero(const Integrator& integrator) {
+  if (extension_degree_ != integrator.extension_degree()) {
+    extension_degree_ = integrator.extension_degree();
+    for (std::size_t g = 0; g < states_.size(); ++g) {
+      const int along_step = degree(g, integrator);
+      unproven_[g] = along_step < 0 || along_step > 4 ? 1.0 : 0.0;
+    }
+  }
+  measure_clearance(samples_.data(), states_.size(), unproven_.data(), clearance_.data());
+  near_zero_.clear();
+  for (const std::size_t g : watched_) {
+    const State& state = states_[g];
+    const bool is_clear = clearance_[g] > 0.0;
+    if (is_clear && state.armed && offsets_[g] == 0.0) continue;
+    const bool is_settled = is_clear || stays_on_zero(samples_of(g), state.noise());
+    const bool stays = is_settled && state.armed && (!is_in_band(g) || stays_in_band(g));
+    if (!stays) near_zero_.push_back(g);
   }
 }
 
@@ -238,19 +347,18 @@ bool GuardWatch::is_real(std::size_t g, std::span<const Root> roots, Integrator&
 // Finds the first root at which this guard switches, keeps its arming up to date.
 void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   State& state = states_[g];
-  const std::span<double> samples(&samples_[5 * g], 5);
+  std::array<double, 5> samples = samples_of(g);
   const double t0 = integrator.previous_time();
   const double h = integrator.time() - t0;
-  const int along_step =
-      mode_.guard_degrees[g] < 0 ? -1 : mode_.guard_degrees[g] * integrator.extension_degree();
+  const int along_step = degree(g, integrator);
   const auto along = [&](double s) {
     evaluate(integrator, s == 1.0 ? integrator.time() : t0 + s * h);
     return values_[g];
   };
   bool rises = false;
-  if (state.offset > 0.0 && state.width == 0.0) {
-    const auto without_offset = [&](double s) { return along(s) - state.offset; };
-    const Band band{state.offset, state.band(), state.threshold(), along_step};
+  if (is_in_band(g)) {
+    const auto without_offset = [&](double s) { return along(s) - offsets_[g]; };
+    const Band band{offsets_[g], state.band(), state.threshold(), along_step};
     const std::optional<double> above = leaves_band(without_offset, samples, band, isolator_);
     if (above && *above < 1.0 && *above * h > 4.0 * kEpsilon * std::abs(t0 + h)) {
       // It comes back within the step, or the extension overshoots: the solution itself tells at
@@ -262,8 +370,9 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
     rises = above.has_value();
     if (rises) {
       // If it returns within the step, that is located at zero itself.
-      for (double& value : samples) value -= state.offset;
-      state.offset = 0.0;
+      for (std::size_t k = 0; k < 5; ++k) sample_of(g, k) -= offsets_[g];
+      samples = samples_of(g);
+      offsets_[g] = 0.0;
       state.armed = false;
     }
   }
@@ -283,7 +392,7 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   const bool is_staircase = time_noise > 1e-7 * h;
   const RootReport report = isolator_.isolate(along, info);
   bool armed = state.armed || rises;
-  if (armed && report.roots.empty() && !is_staircase && state.offset == 0.0)
+  if (armed && report.roots.empty() && !is_staircase && offsets_[g] == 0.0)
     note_touch(g, along, integrator);
   if (!armed) {
     // At zero when the mode started: which way does it leave?
@@ -359,7 +468,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
   const double noise = states_[g].noise();
   evaluate(integrator, t1);
   double low = t0;
-  double low_value = std::max(samples_[5 * g], noise);
+  double low_value = std::max(sample_of(g, 0), noise);
   double high = t1;
   double high_value = values_[g];
   const bool bracketed = high_value <= 0.0;
@@ -376,7 +485,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
   double previous_t = t0;
   double previous_value = 0.0;
   for (int k = 0; k < kMaxCorrections; ++k) {
-    if (t - t0 <= resolution && !bracketed && (low > t0 || samples_[5 * g] > noise)) {
+    if (t - t0 <= resolution && !bracketed && (low > t0 || sample_of(g, 0) > noise)) {
       // Positive at the start, at the end, and wherever the step was taken to: the extension was
       // wrong. On a part of the step it is far better.
       firing_.outcome = integrator.retake(t0 + kShorter * (t1 - t0));
@@ -409,7 +518,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
     next = std::clamp(next, t0, t1);
     // Nor has it one before a start that is well above zero: it only starts flatter than its
     // extension, which may dip below zero there.
-    if (!bracketed && next - t0 <= resolution && samples_[5 * g] > 1e3 * noise) break;
+    if (!bracketed && next - t0 <= resolution && sample_of(g, 0) > 1e3 * noise) break;
     if (std::abs(next - t) <= 0.5 * resolution) break;
     t = next;
   }
@@ -434,28 +543,20 @@ bool GuardWatch::pin_down(Integrator& integrator) {
 // Whether an armed guard is at zero up to the rounding of the last step, and on its way down.
 bool GuardWatch::comes_to_zero(std::size_t guard) const {
   const State& state = states_[guard];
-  return state.armed && state.offset == 0.0 && state.width == 0.0 && state.size > 0.0 &&
-         values_[guard] <= 100.0 * state.noise() &&
-         samples_[5 * guard + 3] - samples_[5 * guard + 4] > 0.0;
+  return state.armed && offsets_[guard] == 0.0 && state.width == 0.0 && state.size > 0.0 &&
+         values_[guard] <= 100.0 * state.noise() && sample_of(guard, 3) - sample_of(guard, 4) > 0.0;
 }
 
 // A guard that comes down to zero and turns, up to rounding: no root tells of it.
 void GuardWatch::note_touch(std::size_t guard, GuardRef along, const Integrator& integrator) {
   // Most guards stay clear of zero, as the polynomial through the samples tells.
-  const std::span<const double> samples(&samples_[5 * guard], 5);
-  const auto points = five_sample_points();
+  const std::array<double, 5> samples = samples_of(guard);
   double largest = 0.0;
   for (const double value : samples) largest = std::max(largest, std::abs(value));
   double nearest = largest;
-  for (int k = 0; k <= 64; ++k) {
-    const double s = k / 64.0;
+  for (const std::array<double, 5>& weights : fine_weights()) {
     double value = 0.0;
-    for (std::size_t i = 0; i < 5; ++i) {
-      double term = samples[i];
-      for (std::size_t j = 0; j < 5; ++j)
-        if (j != i) term *= (s - points[j]) / (points[i] - points[j]);
-      value += term;
-    }
+    for (std::size_t i = 0; i < 5; ++i) value += weights[i] * samples[i];
     nearest = std::min(nearest, value);
   }
   if (nearest > 1e-3 * largest) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "analysis/analysed_mode.h"
+#include "expr/lane_tape.h"
 #include "integrate/integrator.h"
 #include "simulate/roots.h"
 
@@ -81,7 +83,7 @@ class GuardWatch {
   const Firing& examine(Integrator& integrator);
 
   // Whether a relation was at zero when the mode started and fired by leaving the band around it.
-  bool left_band(std::size_t guard) const { return states_[guard].offset > 0.0; }
+  bool left_band(std::size_t guard) const { return offsets_[guard] > 0.0; }
   // At a time within the last step, from its continuous extension.
   GuardMotion motion(std::size_t guard, const Integrator& integrator, double t);
 
@@ -91,10 +93,7 @@ class GuardWatch {
  private:
   struct State {
     bool armed = false;
-    bool was_armed = false;  // when the step began
-    // Added to the value: a relation that is at zero after an event is located where it leaves the
-    // band on the other side; at zero again once it has left on this side.
-    double offset = 0.0;
+    bool was_armed = false;   // when the step began
     double old_offset = 0.0;  // when the step began
     double width = 0.0;       // of hysteresis, see widen()
     bool was_held = false;    // at zero by the mode before, so it leaves zero with zero slope
@@ -106,14 +105,34 @@ class GuardWatch {
     double band() const { return kBand * size; }
   };
 
+  // Of the last step, at the k-th of the five sample points.
+  double& sample_of(std::size_t guard, std::size_t k) {
+    return samples_[k * states_.size() + guard];
+  }
+  double sample_of(std::size_t guard, std::size_t k) const {
+    return samples_[k * states_.size() + guard];
+  }
+  std::array<double, 5> samples_of(std::size_t guard) const;
+  // Whether it is located where it leaves a band.
+  bool is_in_band(std::size_t guard) const {
+    return offsets_[guard] > 0.0 && states_[guard].width == 0.0;
+  }
+  bool stays_in_band(std::size_t guard) const;
+  // Degree along a step; -1: not known.
+  int degree(std::size_t guard, const Integrator& integrator) const;
+
   void evaluate(const Integrator& integrator, double t);
   void evaluate_at(double t, const double* x, const double* dx);
+  void evaluate_without_offsets(double t, const double* x, const double* dx, double* values);
   void evaluate_end(const Integrator& integrator);
   void examine_guard(std::size_t guard, Integrator& integrator);
   void consider(std::size_t guard, double s);
   bool comes_to_zero(std::size_t guard) const;
   void note_touch(std::size_t guard, GuardRef along, const Integrator& integrator);
   void sample(const Integrator& integrator);
+  void find_guards_near_zero(const Integrator& integrator);
+  void save_states();
+  void restore_states();
   bool is_real(std::size_t guard, std::span<const Root> roots, Integrator& integrator);
   bool pin_down(Integrator& integrator);
   void predict_time_events(double t, const double* x, const double* dx);
@@ -121,12 +140,22 @@ class GuardWatch {
   const AnalysedMode& mode_;
   DaeData& data_;
   std::vector<State> states_;
+  // Added to the values: a relation that is at zero after an event is located where it leaves the
+  // band on the other side; at zero again once it has left on this side.
+  std::vector<double> offsets_;
   std::vector<std::size_t> held_before_;
   RootIsolator isolator_;
   Refinement refinement_;
   Tape::Workspace registers_, size_registers_;
   std::vector<double> values_, x_, dx_;
-  std::vector<double> samples_;  // guard-major, five a guard
+  LaneTape lanes_;  // of the guards, at four sample points
+  LaneTape::Workspace lane_registers_;
+  std::vector<double> lanes_x_, lane_values_;
+  std::vector<double> samples_;               // five rows, see sample_of()
+  std::vector<double> unproven_, clearance_;  // see measure_clearance()
+  int extension_degree_ = -1;                 // that unproven_ is for
+  std::vector<std::size_t> watched_;          // all but time guards
+  std::vector<std::size_t> near_zero_;        // guards that the samples alone do not settle
   double next_time_event_ = std::numeric_limits<double>::infinity();
   Firing firing_;
   std::vector<Grazing> grazings_;

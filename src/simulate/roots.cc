@@ -131,6 +131,32 @@ bool surely_no_root(std::span<const double> samples, int degree, double noise) {
   return false;
 }
 
+void measure_clearance(const double* rows, std::size_t count, const double* unproven,
+                       double* clearance) {
+  // Chebyshev coefficients by the symmetry of the points. More than excludes_root allows for, and
+  // enough for what is rounded otherwise there.
+  constexpr double kAllowance = 4.0 * kRounding * kEps;
+  constexpr double kHalfRoot2 = 0.5 * std::numbers::sqrt2;
+  const double* const f0 = rows;
+  const double* const f1 = f0 + count;
+  const double* const f2 = f1 + count;
+  const double* const f3 = f2 + count;
+  const double* const f4 = f3 + count;
+  for (std::size_t g = 0; g < count; ++g) {
+    const double ends = 0.5 * (f0[g] + f4[g]);
+    const double slant = 0.5 * (f4[g] - f0[g]);
+    const double inner = f1[g] + f3[g];
+    const double inner_slant = kHalfRoot2 * (f3[g] - f1[g]);
+    const double mean = 0.25 * std::abs(ends + inner + f2[g]);
+    const double tail = 0.5 * std::abs(slant - inner_slant) + 0.25 * std::abs(ends - inner + f2[g]);
+    const double others = 0.5 * std::abs(slant + inner_slant) + 0.5 * std::abs(ends - f2[g]) + tail;
+    const double distance = mean - others - kAllowance * (mean + others);
+    const double clear = distance - unproven[g] * kTailUnproven * tail;
+    const double steady = distance - unproven[g] * 0.5 * mean;
+    clearance[g] = clear < steady ? clear : steady;
+  }
+}
+
 struct RootIsolator::Cell {
   double l;
   double u;

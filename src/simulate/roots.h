@@ -91,6 +91,12 @@ std::span<const double, 9> nine_sample_points();
 // coefficients must also be 1000 times smaller than the distance from zero.
 bool surely_no_root(std::span<const double> samples, int degree = -1, double noise = 0.0);
 
+// The same for many guards at once, in few operations: rows[k * count + g] is guard g at the k-th
+// of the five points, unproven[g] is 0 for polynomials of degree 4 at most and 1 otherwise. Where
+// clearance[g] > 0 surely_no_root holds; the converse may fail by a few roundings.
+void measure_clearance(const double* rows, std::size_t count, const double* unproven,
+                       double* clearance);
+
 class RootIsolator {
  public:
   static constexpr std::size_t kMaxRoots = 64;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
@@ -485,6 +486,58 @@ TEST(RootIsolator, DoesNotAllocate) {
   EXPECT_EQ(roots, 16u);
   ::operator delete(::operator new(1));
   EXPECT_GT(allocations, before);  // the counter does count
+}
+
+// Guards that are far from zero, near it and across it; some with a value that is not finite.
+TEST(MeasureClearance, ClaimsWhatSurelyNoRootClaimsAndNoMore) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  constexpr std::size_t kCount = 10007;
+  std::vector<double> rows(5 * kCount);
+  std::vector<double> unproven(kCount);
+  std::vector<double> clearance(kCount);
+  for (std::size_t g = 0; g < kCount; ++g) {
+    const double offset = 3.0 * uniform(random);
+    const double linear = uniform(random);
+    const double bent = uniform(random) * (g % 3 == 0 ? 1e-5 : 1.0);
+    for (std::size_t k = 0; k < 5; ++k) {
+      const double x = 2.0 * five_sample_points()[k] - 1.0;
+      rows[k * kCount + g] = offset + linear * x + bent * (x * x * x - 0.3 * x * x * x * x);
+    }
+    unproven[g] = g % 2 == 0 ? 0.0 : 1.0;
+  }
+  rows[1 * kCount + 100] = std::numeric_limits<double>::quiet_NaN();
+  rows[2 * kCount + 200] = std::numeric_limits<double>::infinity();
+  rows[4 * kCount + 301] = -std::numeric_limits<double>::infinity();
+  measure_clearance(rows.data(), kCount, unproven.data(), clearance.data());
+  std::array<std::size_t, 2> clear = {0, 0};
+  for (std::size_t g = 0; g < kCount; ++g) {
+    std::array<double, 5> samples;
+    for (std::size_t k = 0; k < 5; ++k) samples[k] = rows[k * kCount + g];
+    const bool claimed = clearance[g] > 0.0;
+    EXPECT_EQ(claimed, surely_no_root(samples, unproven[g] == 0.0 ? 4 : -1)) << g;
+    if (claimed) ++clear[g % 2];
+  }
+  EXPECT_GT(clear[0], kCount / 5);
+  EXPECT_GT(clear[1], kCount / 50);
+}
+
+// Shifted so that they miss zero by a rounding or two, either way.
+TEST(MeasureClearance, ClaimsNothingThatRoundingDecides) {
+  std::mt19937_64 random(8);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  constexpr double kEps = std::numeric_limits<double>::epsilon();
+  const double polynomial = 0.0;
+  for (int trial = 0; trial < 10000; ++trial) {
+    const double linear = uniform(random);
+    const double least = std::abs(linear) * (1.0 + 100.0 * kEps * uniform(random));
+    std::array<double, 5> samples;
+    for (std::size_t k = 0; k < 5; ++k)
+      samples[k] = least + linear * (2.0 * five_sample_points()[k] - 1.0);
+    double clearance = 0.0;
+    measure_clearance(samples.data(), 1, &polynomial, &clearance);
+    EXPECT_TRUE(clearance <= 0.0 || surely_no_root(samples, 4)) << trial;
+  }
 }
 
 TEST(SurelyNoRoot, IsSharpForPolynomials) {
