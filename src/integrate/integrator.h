@@ -94,8 +94,12 @@ class Integrator {
     return false;
   }
 
-  // The same for what is integrated alone, in the order of the integrator.
-  virtual bool interpolate_states(double /*t*/, double* /*x*/, double* /*dx*/) { return false; }
+  // The same for what is integrated alone, in the order of the integrator, at four times: four
+  // numbers an unknown.
+  virtual bool interpolate_states(std::span<const double, 4> /*times*/, double* /*x*/,
+                                  double* /*dx*/) {
+    return false;
+  }
 
   // The same from the values of what is integrated, which x holds, at any time: writes all other
   // values and the derivatives of what is integrated.

@@ -37,6 +37,9 @@ constexpr double kLargestContraction = 0.3;
 constexpr double kPolished = 1e-11;
 constexpr int kMaxPolish = 5;
 constexpr int kMaxFailures = 60;
+// A polynomial tells nothing of a step so many times as long as its own: rounding is amplified by
+// the cube of that.
+constexpr double kFarthest = 10.0;
 
 using Matrix = StageKernels::Matrix;
 
@@ -149,6 +152,13 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
   residual_.resize(4 * m_);
   both_.resize(4 * std::max(m_, n_));
   dae_.prepare_lanes(data_);
+  const Pattern& pattern = dae_.pattern();
+  for (int j = 0; j < pattern.columns; ++j)
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
+      if (dae_.has_derivative(k))
+        derivative_entries_.push_back({static_cast<std::uint32_t>(pattern.row[k]),
+                                       static_cast<std::uint32_t>(j),
+                                       static_cast<std::uint32_t>(k)});
 }
 
 // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far too
@@ -246,7 +256,6 @@ StepOutcome Radau::retake(double t) {
 // Starts from the polynomial of the step that is taken again, unless that was so much shorter that
 // it tells nothing.
 void Radau::guess_again(double h) {
-  constexpr double kFarthest = 10.0;
   const double ratio = h / h_;
   if (ratio > kFarthest) {
     follow_slope(h);
@@ -292,7 +301,10 @@ void Radau::accept(double t_end, double h) {
   }
   if (has_constraints_) polish(h);
   jacobian_is_fresh_ = false;
-  reuse_jacobian_ = dae_.has_constant_jacobian() || theta_ < kReuseJacobian;
+  // Where equations contradict each other by the error of a step, the point that satisfies them best
+  // depends on the Jacobian.
+  reuse_jacobian_ = dae_.has_constant_jacobian() ||
+                    (theta_ < kReuseJacobian && !dae_.definition().redundant);
   ++counts_.steps;
 }
 
@@ -363,7 +375,7 @@ void Radau::solve_both() {
 
 // Stage values from the polynomial of the step before, or along the slope after a restart.
 void Radau::predict(double h) {
-  if (h_ == 0.0) {
+  if (h_ == 0.0 || h > kFarthest * h_) {
     follow_slope(h);
   } else {
     kernels_.multiply(n_, weights_at_nodes(1.0, h / h_), stages_.data(), z_.data());
@@ -388,7 +400,7 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   // What the last step showed, unless that was so good that it says nothing of this one: its first
   // update may have been a long way along a straight line.
   const double floor = dae_.has_constant_jacobian() ? kEpsilon : kLeastContraction;
-  contraction_ = std::max(std::pow(std::max(contraction_, kEpsilon), 0.8), floor);
+  contraction_ = contraction_ <= floor ? floor : std::max(std::pow(contraction_, 0.8), floor);
   theta_ = kReuseJacobian;
   const Matrix to_slopes = stage_matrix(tab.inverse, 1.0 / h, true);
   const double times[4] = {t0_ + tab.c[0] * h, t0_ + tab.c[1] * h, t_end, t_end};
@@ -423,7 +435,8 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
         return NewtonResult::kConverged;
       }
       contraction_ = theta_ / (1.0 - theta_);
-      const double expected = contraction_ * size * std::pow(theta_, left) / newton_tolerance_;
+      double expected = contraction_ * size / newton_tolerance_;
+      for (int k = 0; k < left; ++k) expected *= theta_;
       if (expected >= 1.0 && contraction_ * size > kLoosestNewton && size > kRoundingUpdate) {
         const double excess = std::clamp(expected, 1e-4, 20.0);
         newton_shrink_ = 0.8 * std::pow(excess, -1.0 / (4.0 + left));
@@ -444,15 +457,13 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
 // order 3. `filter` repeats it once from x0 + error, which tames the estimate on stiff transients.
 double Radau::estimate_error(double h, bool filter) {
   const auto& dd = tableau().dd;
-  const Pattern& pattern = dae_.pattern();
   const double* by_dx = jacobian_.data() + values_.size() / 4;
-  std::fill(work_.begin(), work_.end(), 0.0);
   for (std::size_t j = 0; j < n_; ++j) {
     const double* z = &z_[4 * j];
-    const double slope = dx0_[j] + (dd[0] * z[0] + dd[1] * z[1] + dd[2] * z[2]) / h;
-    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
-      work_[pattern.row[k]] += by_dx[k] * slope;
+    point_dx_[j] = dx0_[j] + (dd[0] * z[0] + dd[1] * z[1] + dd[2] * z[2]) / h;
   }
+  std::fill(work_.begin(), work_.end(), 0.0);
+  for (const Entry& e : derivative_entries_) work_[e.row] += by_dx[e.place] * point_dx_[e.column];
   std::copy(work_.begin(), work_.end(), error_.begin());
   solve_real(error_.data());
   double error = norm(error_.data());
@@ -503,10 +514,10 @@ double Radau::next_step_size(double h, double error) {
   const double cap = std::min(
       kSafety, kSafety * (1.0 + 2.0 * kMaxIterations) / (iterations_ + 2.0 * kMaxIterations));
   const double growth = first_ && !step_was_given_ ? kLargestFirstGrowth : kLargestGrowth;
-  double quotient = std::clamp(std::pow(error, 0.25) / cap, 1.0 / growth, kLargestShrink);
+  double quotient = std::clamp(std::sqrt(std::sqrt(error)) / cap, 1.0 / growth, kLargestShrink);
   if (error < 1.0 && accepted_step_ > 0.0) {
     const double predicted =
-        accepted_step_ / h * std::pow(error * error / accepted_error_, 0.25) / kSafety;
+        accepted_step_ / h * std::sqrt(std::sqrt(error * error / accepted_error_)) / kSafety;
     quotient = std::max(quotient, std::clamp(predicted, 1.0 / growth, kLargestShrink));
   }
   double proposal = h / quotient;

@@ -89,7 +89,11 @@ class Radau : public Integrator {
   StageSolver solver_;
   std::vector<double> jacobian_;  // dF/dx, then dF/dx'
   std::vector<double> values_;    // of both matrices
-  double factored_step_ = 0.0;    // 0: no valid factorization
+  struct Entry {
+    std::uint32_t row, column, place;
+  };
+  std::vector<Entry> derivative_entries_;  // of dF/dx' that may be other than zero
+  double factored_step_ = 0.0;             // 0: no valid factorization
   bool jacobian_is_fresh_ = false;
   bool reuse_jacobian_ = false;
 

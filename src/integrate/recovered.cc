@@ -1,6 +1,7 @@
 #include "integrate/recovered.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -38,8 +39,8 @@ RecoveredRadau::RecoveredRadau(const EliminatedForm& form, const DaeData& data,
   const std::size_t whole = form.kept.size() + form.eliminated.size();
   for (auto* v : {&x0_, &x1_, &dx1_}) v->resize(whole);
   stages_.resize(4 * whole);
-  for (auto* v : {&core_x_, &core_dx_, &zeros_}) v->assign(form.kept.size(), 0.0);
-  for (auto* v : {&lanes_x_, &lanes_dx_}) v->assign(kLanes * form.kept.size(), 0.0);
+  for (auto* v : {&core_x0_, &core_x_, &core_dx_, &zeros_}) v->assign(form.kept.size(), 0.0);
+  for (auto* v : {&lanes_x_, &lanes_dx_, &lane_zeros_}) v->assign(kLanes * form.kept.size(), 0.0);
   factor_mass();
   choose_what_is_shown(options.watched);
 }
@@ -111,7 +112,8 @@ void RecoveredRadau::restart(double t, std::span<const double> x, std::span<cons
 StepOutcome RecoveredRadau::step(double limit) {
   const StepOutcome outcome = inner_->step(limit);
   if (!outcome.ok()) return translate(outcome);
-  for (const std::size_t j : form_.kept) x0_[j] = x1_[j];
+  for (std::size_t k = 0; k < form_.kept.size(); ++k)
+    x0_[form_.kept[k]] = core_x0_[k] = x1_[form_.kept[k]];
   for (const std::size_t j : shown_.unknowns) x0_[j] = x1_[j];
   show_step();
   return resolve_watched();
@@ -194,15 +196,10 @@ void RecoveredRadau::show(Recovery& recovery, double fourth) const {
   const Collocation& formula = radau_collocation();
   const CollocationWeights w = formula.weights(fourth);
   const std::size_t n = form_.kept.size();
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::size_t j = form_.kept[k];
-    const double* z = &stages_[4 * j];
-    double* x = &lanes_x_[kLanes * k];
-    x[0] = x0_[j] + z[0];
-    x[1] = x0_[j] + z[1];
-    x[2] = core_x_[k] = x1_[j];
-    x[3] = x0_[j] + w.value_of(z);
-  }
+  const std::array times = {t0_ + formula.c[0] * h_, t0_ + formula.c[1] * h_, t1_,
+                            t0_ + fourth * h_};
+  interpolate_core(times, lanes_x_.data());
+  for (std::size_t k = 0; k < n; ++k) lanes_x_[kLanes * k + 2] = core_x_[k] = x1_[form_.kept[k]];
   if (recovery.reads_slopes) {
     find_end_slopes();
     for (std::size_t k = 0; k < n; ++k) {
@@ -221,9 +218,8 @@ void RecoveredRadau::show(Recovery& recovery, double fourth) const {
       for (std::size_t k = 0; k < n; ++k) lanes_dx_[kLanes * k + 3] = core_dx_[k];
     }
   }
-  const double times[] = {t0_ + formula.c[0] * h_, t0_ + formula.c[1] * h_, t1_, t0_ + fourth * h_};
-  const double* inputs[] = {times, lanes_x_.data(), lanes_dx_.data(), core_data_.parameters.data(),
-                            core_data_.held.data()};
+  const double* inputs[] = {times.data(), lanes_x_.data(), lanes_dx_.data(),
+                            core_data_.parameters.data(), core_data_.held.data()};
   recovery.lanes.evaluate(inputs, recovery.lane_registers, recovery.values.data());
   for (std::size_t k = 0; k < recovery.unknowns.size(); ++k) {
     const std::size_t j = recovery.unknowns[k];
@@ -302,12 +298,27 @@ bool RecoveredRadau::interpolate_lanes(std::span<const double, 4> times,
   return true;
 }
 
-bool RecoveredRadau::interpolate_states(double t, double* x, double* dx) {
+// The core at four times of the step, four numbers an unknown.
+void RecoveredRadau::interpolate_core(std::span<const double, 4> times, double* x) const {
+  StageKernels::Matrix weights{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const CollocationWeights w = weights_at(times[i]);
+    for (std::size_t j = 0; j < 3; ++j) weights.column[j][i] = w.value[j];
+  }
+  const StageKernels& kernels = stage_kernels();
+  kernels.multiply(core_x0_.size(), weights, inner_->stages().data(), x);
+  kernels.add_start(core_x0_.size(), core_x0_.data(), x, x);
+}
+
+bool RecoveredRadau::interpolate_states(std::span<const double, 4> times, double* x, double* dx) {
   if (mass_ == nullptr || h_ == 0.0) return false;
-  const CollocationWeights w = weights_at(t);
-  for (std::size_t k = 0; k < form_.kept.size(); ++k)
-    x[k] = x0_[form_.kept[k]] + w.value_of(&stages_[4 * form_.kept[k]]);
-  solve_slopes(t, x, dx);
+  interpolate_core(times, x);
+  core_.residual_lanes(core_data_, times.data(), x, lane_zeros_.data(), dx);
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::size_t k = 0; k < core_dx_.size(); ++k) core_dx_[k] = -dx[kLanes * k + lane];
+    mass_->solve(core_dx_.data());
+    for (std::size_t k = 0; k < core_dx_.size(); ++k) dx[kLanes * k + lane] = core_dx_[k];
+  }
   return true;
 }
 
@@ -315,13 +326,15 @@ bool RecoveredRadau::interpolate_states(double t, double* x, double* dx) {
 bool RecoveredRadau::interpolate_consistently(double t, double* x, double* dx) {
   if (mass_ == nullptr || h_ == 0.0) return false;
   complete_step();
-  interpolate_states(t, core_x_.data(), core_dx_.data());
+  const CollocationWeights w = weights_at(t);
+  for (std::size_t k = 0; k < form_.kept.size(); ++k)
+    core_x_[k] = x0_[form_.kept[k]] + w.value_of(&stages_[4 * form_.kept[k]]);
+  solve_slopes(t, core_x_.data(), core_dx_.data());
   recover(all_, t, core_x_.data(), core_dx_.data());
   for (std::size_t k = 0; k < form_.kept.size(); ++k) {
     x[form_.kept[k]] = core_x_[k];
     dx[form_.kept[k]] = core_dx_[k];
   }
-  const CollocationWeights w = weights_at(t);
   for (std::size_t k = 0; k < all_.unknowns.size(); ++k) {
     const std::size_t j = all_.unknowns[k];
     x[j] = all_.values[k];

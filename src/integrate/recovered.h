@@ -30,7 +30,7 @@ class RecoveredRadau : public Integrator {
                          double* x) const override;
   bool gives_all_else() const override { return mass_ != nullptr; }
   bool interpolate_consistently(double t, double* x, double* dx) override;
-  bool interpolate_states(double t, double* x, double* dx) override;
+  bool interpolate_states(std::span<const double, 4> times, double* x, double* dx) override;
   bool complete(double t, double* x, double* dx) override;
 
   int extension_degree() const override { return inner_->extension_degree(); }
@@ -72,6 +72,7 @@ class RecoveredRadau : public Integrator {
   void recover(Recovery& recovery, double t, const double* x, const double* dx) const;
   void solve_slopes(double t, const double* x, double* dx) const;  // of the core, by E and g
   CollocationWeights weights_at(double t) const;
+  void interpolate_core(std::span<const double, 4> times, double* x) const;
 
   const EliminatedForm& form_;
   const Dae& core_;
@@ -88,8 +89,9 @@ class RecoveredRadau : public Integrator {
   double t0_ = 0.0, t1_ = 0.0, h_ = 0.0;       // of the last accepted step; h_ = 0: none
   mutable std::vector<double> x0_, x1_, dx1_;  // whole
   mutable std::vector<double> stages_;         // increments at the nodes, whole
+  std::vector<double> core_x0_;
   mutable std::vector<double> core_x_, core_dx_, lanes_x_, lanes_dx_;
-  std::vector<double> zeros_;
+  std::vector<double> zeros_, lane_zeros_;
 };
 
 }  // namespace saltus

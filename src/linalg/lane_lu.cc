@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/avx_assembler.h"
+#include "base/processor_time.h"
 
 namespace saltus {
 namespace {
@@ -67,7 +69,11 @@ LaneLu::Outcome LaneLu::factor(const double* values) {
   machine_ = {};
   replays_ = 0;
   for (std::size_t k = 0; k < real_values_.size(); ++k) real_values_[k] = values[4 * k];
-  recorded_ = pivots_.choose_pivots(real_values_.data());
+  {
+    std::optional<BuildingTime> building;
+    if (pivots_.recordings() == 0) building.emplace();  // later ones are the numbers' doing
+    recorded_ = pivots_.choose_pivots(real_values_.data());
+  }
   if (!recorded_) return Outcome::kSingular;
   const LuLayout& layout = pivots_.layout();
   if (!layout.is_short()) return Outcome::kUnfit;
@@ -78,7 +84,9 @@ LaneLu::Outcome LaneLu::factor(const double* values) {
 }
 
 void LaneLu::compile() {
-  if (recorded_ && machine_.code == nullptr) machine_ = LaneLuMachine::compile(pivots_.layout());
+  if (!recorded_ || machine_.code != nullptr) return;
+  const BuildingTime building;
+  machine_ = LaneLuMachine::compile(pivots_.layout());
 }
 
 bool LaneLu::replay(const double* values) {

@@ -8,6 +8,19 @@
 #include "expr/differentiate.h"
 
 namespace saltus {
+namespace {
+
+// Zero times what is not finite is not a number. Four sums do not wait for each other.
+bool all_finite(const double* values, std::size_t count) {
+  double sums[4] = {0.0, 0.0, 0.0, 0.0};
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (std::size_t i = 0; i < 4; ++i) sums[i] += 0.0 * values[k + i];
+  for (; k < count; ++k) sums[0] += 0.0 * values[k];
+  return sums[0] + sums[1] + sums[2] + sums[3] == 0.0;
+}
+
+}  // namespace
 
 std::vector<std::vector<Expr>> DaeDefinition::inputs() const {
   return {{time}, unknowns, derivatives, parameters, held};
@@ -143,7 +156,7 @@ void Dae::jacobian(DaeData& data, double t, const double* x, const double* dx, d
       out[nonzeros + k] = data.all_values[full + places_[k]];
     }
   }
-  if (compiled_->constant_jacobian) return;
+  if (compiled_->constant_jacobian || all_finite(out, 2 * nonzeros)) return;
   // y = sqrt(x) is defined at x = 0 and vertical there. Any slope will do for Newton, which judges
   // by residuals: where x stays it does not matter, where x leaves it is a true one next time. A
   // steep one would carry rounding errors of y into x, and so below zero.

@@ -75,6 +75,10 @@ class Dae {
   const Pattern& pattern() const { return pattern_; }
   // Whether x'[i] occurs in any equation in force.
   bool is_differential(std::size_t unknown) const { return differential_[unknown]; }
+  // Whether dF/dx' may be other than zero at the k-th place of the pattern.
+  bool has_derivative(int nonzero) const {
+    return compiled_->in_derivative[places_[static_cast<std::size_t>(nonzero)]];
+  }
   // All Jacobian entries are independent of t, x and x'.
   bool has_constant_jacobian() const { return compiled_->constant_jacobian; }
 

@@ -19,7 +19,7 @@ Trajectory one_signal(const std::vector<double>& time, const std::vector<double>
   trajectory.signals = {{"x", "", ""}};
   trajectory.mode_names = {"only"};
   trajectory.time = time;
-  trajectory.values = values;
+  trajectory.values.assign(values.begin(), values.end());
   trajectory.mode.assign(time.size(), ModeId(0));
   return trajectory;
 }

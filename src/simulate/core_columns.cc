@@ -90,12 +90,15 @@ std::unique_ptr<CoreColumns> CoreColumns::make(const HybridSystem& system, const
       made->held_symbols_.push_back(leaf);
   std::vector<Expr> parameters;
   for (const Parameter& p : system.parameters()) parameters.push_back(p.symbol);
-  made->tape_ = Tape(
-      values, {{system.time()}, core.unknowns, core.derivatives, parameters, made->held_symbols_});
+  const Tape tape(
+      values, {{system.time()}, core.unknowns, core.derivatives, parameters, made->held_symbols_},
+      TapeCode::kInterpreted);
+  made->tape_ = LaneTape(tape, {false, false, false, true, true});
   made->registers_ = made->tape_.make_workspace();
   made->held_.resize(made->held_symbols_.size());
-  made->x_.resize(core.unknowns.size());
-  made->dx_.resize(core.unknowns.size());
+  made->x_.resize(kLanes * core.unknowns.size());
+  made->dx_.resize(kLanes * core.unknowns.size());
+  made->values_.resize(kLanes * values.size());
   return made;
 }
 
@@ -103,12 +106,12 @@ void CoreColumns::hold(const SystemState& state) {
   for (std::size_t k = 0; k < held_.size(); ++k) held_[k] = state.value_of(held_symbols_[k]);
 }
 
-bool CoreColumns::evaluate(Integrator& integrator, double t, const double* parameters,
-                           double* out) {
-  if (!integrator.interpolate_states(t, x_.data(), dx_.data())) return false;
-  const double* inputs[] = {&t, x_.data(), dx_.data(), parameters, held_.data()};
-  tape_.evaluate(inputs, registers_, out);
-  return true;
+const double* CoreColumns::evaluate(Integrator& integrator, std::span<const double, kLanes> times,
+                                    const double* parameters) {
+  if (!integrator.interpolate_states(times, x_.data(), dx_.data())) return nullptr;
+  const double* inputs[] = {times.data(), x_.data(), dx_.data(), parameters, held_.data()};
+  tape_.evaluate(inputs, registers_, values_.data());
+  return values_.data();
 }
 
 }  // namespace saltus

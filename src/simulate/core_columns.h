@@ -6,6 +6,7 @@
 
 #include "analysis/analysed_mode.h"
 #include "analysis/eliminate.h"
+#include "expr/lane_tape.h"
 #include "integrate/integrator.h"
 #include "model/system_state.h"
 
@@ -24,16 +25,17 @@ class CoreColumns {
 
   // Takes what does not change while the mode is integrated.
   void hold(const SystemState& state);
-  // At a time within the integrator's last step; false, with nothing written, if it cannot tell.
-  bool evaluate(Integrator& integrator, double t, const double* parameters, double* out);
+  // At four times within the integrator's last step, four numbers a column; null if it cannot tell.
+  const double* evaluate(Integrator& integrator, std::span<const double, kLanes> times,
+                         const double* parameters);
 
  private:
   CoreColumns() = default;
 
-  Tape tape_;
-  Tape::Workspace registers_;
+  LaneTape tape_;
+  LaneTape::Workspace registers_;
   std::vector<Expr> held_symbols_;
-  std::vector<double> held_, x_, dx_;
+  std::vector<double> held_, x_, dx_, values_;
 };
 
 }  // namespace saltus

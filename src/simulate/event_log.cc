@@ -82,6 +82,7 @@ void note_changes(const HybridSystem& system, const AnalysedMode& entered, const
     const VariableId id = entered.unknowns[j];
     const double before = left.values[id.index()];
     const double after = right.values[id.index()];
+    if (after == before) continue;
     const double size = std::max(std::abs(before), system.variable(id).nominal);
     const bool counts = entered.differential[j] || was_differential(id);
     // The instant itself is only known to rounding.
@@ -90,10 +91,10 @@ void note_changes(const HybridSystem& system, const AnalysedMode& entered, const
       event.jumps[system.variable(id).name] = {before, after};
   }
   for (std::size_t i = 0; i < right.values.size(); ++i) {
+    if (right.values[i] == left.values[i]) continue;
     const bool held =
         !std::binary_search(entered.unknowns.begin(), entered.unknowns.end(), VariableId(i));
-    if (held && right.values[i] != left.values[i])
-      event.discrete[system.variables()[i].name] = {left.values[i], right.values[i]};
+    if (held) event.discrete[system.variables()[i].name] = {left.values[i], right.values[i]};
   }
 }
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "analysis/shared_forces.h"
+#include "base/processor_time.h"
 #include "expr/break_times.h"
 #include "expr/differentiate.h"
 
@@ -50,6 +51,8 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     data_.parameters[i] = system.parameters()[i].value;
   breaks_ = break_times(analysed_->written.residuals, data_.parameters);
   held_ = analysed_->written.held;  // come first; the projected form adds slots of its own
+  for (const Expr& unknown : def.unknowns)
+    places_.push_back({unknown.node()->variable().index(), unknown.node()->order});
 
   if (start_ != nullptr) {
     has_algebraic_ = analysed_->formulated != nullptr && analysed_->formulated->strangeness_free;
@@ -127,16 +130,15 @@ const std::string& ModeRun::unknown_name(std::size_t unknown) const {
 }
 
 void ModeRun::gather(const SystemState& state) {
-  const DaeDefinition& def = analysed_->dae->definition();
   for (std::size_t j = 0; j < x_.size(); ++j) {
-    const Node& symbol = *def.unknowns[j].node();
-    if (symbol.variable().index() >= state.values.size()) {  // multipliers that are zero
+    const auto [variable, order] = places_[j];
+    if (variable >= state.values.size()) {  // multipliers that are zero
       x_[j] = dx_[j] = 0.0;
       continue;
     }
-    if (symbol.order == 0) x_[j] = state.values[symbol.variable().index()];
-    if (symbol.order == 1) x_[j] = state.slopes[symbol.variable().index()];
-    dx_[j] = symbol.order == 0 ? state.slopes[symbol.variable().index()] : 0.0;
+    if (order == 0) x_[j] = state.values[variable];
+    if (order == 1) x_[j] = state.slopes[variable];
+    dx_[j] = order == 0 ? state.slopes[variable] : 0.0;
   }
   for (std::size_t i = 0; i < held_.size(); ++i) data_.held[i] = state.value_of(held_[i]);
 }
@@ -193,11 +195,10 @@ bool ModeRun::is_no_jump(double t, double change, double size, double slope) con
 // Whether the unknowns under der() have the values they had before.
 bool ModeRun::carries_over(double t, const SystemState& before, const SystemState& after) const {
   for (std::size_t j = 0; j < analysed_->unknowns.size(); ++j) {
+    if (!carried_->under_der[j]) continue;
     const std::size_t i = analysed_->unknowns[j].index();
     const double size = std::abs(before.values[i]) + analysed_->written.nominal[j];
-    if (carried_->under_der[j] &&
-        !is_no_jump(t, after.values[i] - before.values[i], size, before.slopes[i]))
-      return false;
+    if (!is_no_jump(t, after.values[i] - before.values[i], size, before.slopes[i])) return false;
   }
   return true;
 }
@@ -324,6 +325,7 @@ bool ModeRun::follow_states(double t, SystemState& state) {
   const auto& nominal = analysed_->dae->definition().nominal;
   for (const bool select_anew : {false, true}) {
     if (select_anew || active_ == nullptr) {
+      const BuildingTime building;
       const std::vector<std::size_t> states = selector_->select(data_, t, x.data(), dx_.data());
       if (states.size() != analysed_->reduced->states) return false;
       if (select_anew && active_ != nullptr && states == states_) return false;

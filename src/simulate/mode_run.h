@@ -177,7 +177,12 @@ class ModeRun {
   std::vector<Tape::Workspace> transition_registers_;
   Tape::Workspace recovery_registers_;
   std::vector<double> recovered_;
-  std::vector<Expr> held_;  // variables of other modes and slots
+  struct Place {
+    std::size_t variable;
+    int order;
+  };
+  std::vector<Place> places_;  // by unknown of the Dae
+  std::vector<Expr> held_;     // variables of other modes and slots
   std::vector<std::uint32_t> all_unknowns_;
   std::vector<double> x_, dx_;
   bool has_algebraic_ = false;

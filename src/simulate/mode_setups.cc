@@ -59,10 +59,16 @@ std::vector<std::size_t> ModeSetups::rows_of(const std::vector<std::size_t>& sta
 Integrator& ModeSetups::integrator_of(ModeSetup& setup) {
   if (setup.integrator != nullptr) return *setup.integrator;
   const BuildingTime building;
-  const bool may_eliminate =
-      method_ == Method::kRadau && mode_.reduced != nullptr && !setup.dae.definition().redundant;
-  if (!may_eliminate || !integrate_core(setup)) setup.integrator = make_integrator(setup.dae);
+  if (!may_eliminate(setup) || !integrate_core(setup))
+    setup.integrator = make_integrator(setup.dae);
   return *setup.integrator;
+}
+
+// The integrator is made for it where the choice of states stands: a mode that is asked for points
+// is likely to be entered, and analysing it has cost more.
+bool ModeSetups::complete(ModeSetup& setup, double t, double* x, double* dx) {
+  return may_eliminate(setup) && mode_.reduced->constant_entries &&
+         integrator_of(setup).complete(t, x, dx);
 }
 
 CoreColumns* ModeSetups::columns_of(const HybridSystem& system, ModeSetup& setup,

@@ -36,11 +36,9 @@ class ModeSetups {
   // `states`: empty but for the reduced form. `shares_forces`: for least-squares steps.
   ModeSetup& at(const std::vector<std::size_t>& states, bool shares_forces = false);
   ConsistentSolver& consistent_of(ModeSetup& setup);
-  // A consistent point from its states by the formulas of an integrator that has been made already.
-  // False, with nothing written, if there are none.
-  static bool complete(ModeSetup& setup, double t, double* x, double* dx) {
-    return setup.integrator != nullptr && setup.integrator->complete(t, x, dx);
-  }
+  // A consistent point from its states by formulas of the integrator. False, with nothing written,
+  // if there are none.
+  bool complete(ModeSetup& setup, double t, double* x, double* dx);
   Integrator& integrator_of(ModeSetup& setup);
   // What is stored of the mode, straight from what is integrated; null if that does not do. To be
   // asked with the same columns, or more.
@@ -64,6 +62,10 @@ class ModeSetups {
 
  private:
   std::vector<std::size_t> rows_of(const std::vector<std::size_t>& states) const;
+  bool may_eliminate(const ModeSetup& setup) const {
+    return method_ == Method::kRadau && mode_.reduced != nullptr &&
+           !setup.dae.definition().redundant;
+  }
   bool integrate_core(ModeSetup& setup);
   std::unique_ptr<Integrator> make_integrator(const Dae& dae);
 

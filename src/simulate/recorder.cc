@@ -1,6 +1,7 @@
 #include "simulate/recorder.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "expr/differentiate.h"
@@ -56,7 +57,9 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
   compile();
   // Moving what is stored again and again would take as long as finding it.
   constexpr double kMostReserved = 4e6;  // numbers
-  const double expected = (stop - start) / interval * static_cast<double>(columns_.size());
+  constexpr double kEvents = 100.0;  // both sides of them are stored
+  const double points = 1.05 * (stop - start) / interval + 2.0 * kEvents;
+  const double expected = points * static_cast<double>(columns_.size());
   if (sink == nullptr && expected <= kMostReserved)
     trajectory_.values.reserve(static_cast<std::size_t>(expected));
 }
@@ -112,8 +115,8 @@ void Recorder::follow_growth() {
     if (!is_internal(v.name)) add_signal({v.name, v.unit, v.description}, v.symbol);
   }
   if (columns_.size() == old_width) return;
-  std::vector<double> wider(trajectory_.size() * columns_.size(),
-                            std::numeric_limits<double>::quiet_NaN());
+  std::vector<double, LargePages<double>> wider(trajectory_.size() * columns_.size(),
+                                                std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < trajectory_.size(); ++i)
     std::copy_n(trajectory_.values.begin() + static_cast<std::ptrdiff_t>(i * old_width), old_width,
                 wider.begin() + static_cast<std::ptrdiff_t>(i * columns_.size()));
@@ -151,23 +154,57 @@ void Recorder::store_step(ModeRun& run, const SystemState& state, bool ends_in_e
     store(end, mode, point_);
     return;
   }
-  CoreColumns* const columns = run.columns(system_, columns_);
-  for (bool is_first = true;; ++next_) {
+  grid_.clear();
+  for (;; ++next_) {
     const double t = start_ + static_cast<double>(next_) * interval_;
-    if (t >= stop_ || t > end || (t == end && ends_in_event)) return;
-    if (t <= run.integrator().previous_time()) continue;
-    if (is_first && columns != nullptr) columns->hold(state);
-    if (columns != nullptr &&
-        columns->evaluate(run.integrator(), t, trajectory_.parameter_values.data(), row_.data())) {
-      is_first = false;
-      store_row(t, mode);
-      continue;
-    }
-    if (is_first) point_ = state;
-    is_first = false;
+    if (t >= stop_ || t > end || (t == end && ends_in_event)) break;
+    if (t > run.integrator().previous_time()) grid_.push_back(t);
+  }
+  if (grid_.empty() || store_by_columns(run, state)) return;
+  point_ = state;
+  for (const double t : grid_) {
     run.read_interpolated(t, point_);
     store(t, mode, point_);
   }
+}
+
+void Recorder::append_rows(const double* lanes, std::span<const double> times, ModeId mode) {
+  const std::size_t width = row_.size();
+  std::size_t at = trajectory_.values.size();
+  trajectory_.values.resize(at + times.size() * width);
+  for (std::size_t lane = 0; lane < times.size(); ++lane, at += width) {
+    trajectory_.time.push_back(times[lane]);
+    trajectory_.mode.push_back(mode);
+    const double* from = lanes + lane;
+    double* to = trajectory_.values.data() + at;
+    for (std::size_t k = 0; k < width; ++k, from += kLanes) to[k] = *from;
+  }
+}
+
+// Four points at a time, where the mode has formulas for them.
+bool Recorder::store_by_columns(ModeRun& run, const SystemState& state) {
+  CoreColumns* const columns = run.columns(system_, columns_);
+  if (columns == nullptr) return false;
+  columns->hold(state);
+  const ModeId mode = run.analysed().id;
+  for (std::size_t first = 0; first < grid_.size(); first += kLanes) {
+    const std::size_t count = std::min(kLanes, grid_.size() - first);
+    std::array<double, kLanes> times{};
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      times[lane] = grid_[first + std::min(lane, count - 1)];
+    const double* values =
+        columns->evaluate(run.integrator(), times, trajectory_.parameter_values.data());
+    if (values == nullptr) return false;  // at the first, if at all
+    if (sink_ == nullptr) {
+      append_rows(values, std::span(times).first(count), mode);
+      continue;
+    }
+    for (std::size_t lane = 0; lane < count; ++lane) {
+      for (std::size_t k = 0; k < row_.size(); ++k) row_[k] = values[kLanes * k + lane];
+      store_row(times[lane], mode);
+    }
+  }
+  return true;
 }
 
 }  // namespace saltus

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ class Recorder {
 
  private:
   void store_row(double t, ModeId mode);
+  void append_rows(const double* lanes, std::span<const double> times, ModeId mode);
+  bool store_by_columns(ModeRun& run, const SystemState& state);
   void add_signal(SignalInfo info, const Expr& value);
   void evaluate_constants();
   void compile();
@@ -50,6 +53,7 @@ class Recorder {
   std::vector<std::pair<std::size_t, Expr>> constants_;  // signals that read parameters only
   Tape tape_;
   Tape::Workspace registers_;
+  std::vector<double> grid_;        // times to be stored within a step
   std::vector<double> row_;         // one point of the columns
   std::vector<double> signal_row_;  // and of the signals, for the sink
   Trajectory trajectory_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/id.h"
+#include "base/large_pages.h"
 
 namespace saltus {
 
@@ -44,9 +45,9 @@ struct Trajectory {
   std::vector<Source> sources;  // by signal; empty: each has its own column
 
   std::vector<double> time;
-  std::vector<ModeId> mode;    // active mode at each point
-  std::vector<double> values;  // point-major: values[point * width() + column]
-  std::size_t columns = 0;     // where `sources` are given
+  std::vector<ModeId> mode;                        // active mode at each point
+  std::vector<double, LargePages<double>> values;  // values[point * width() + column]
+  std::size_t columns = 0;                         // where `sources` are given
 
   std::size_t size() const { return time.size(); }
   std::size_t width() const { return sources.empty() ? signals.size() : columns; }
