@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -38,6 +39,16 @@ struct LargePages {
     } else {
       std::free(memory);
     }
+  }
+
+  // resize() leaves numbers as they are: they are about to be written.
+  template <class U>
+  void construct(U* at) noexcept {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Arguments>
+  void construct(U* at, Arguments&&... arguments) {
+    ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
   }
 
   bool operator==(const LargePages&) const = default;

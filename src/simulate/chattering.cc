@@ -389,6 +389,7 @@ double Chattering::size_of(const Expr& value, const SystemState& state) const {
   if (value.is_number()) return 0.0;
   auto found = sizes_.find(value.node());
   if (found == sizes_.end()) {
+    const BuildingTime building;
     Expr size = 0.0;
     for (const Expr& leaf : leaves_of(value)) {
       if (!leaf.is_variable()) continue;

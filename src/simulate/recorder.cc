@@ -170,15 +170,20 @@ void Recorder::store_step(ModeRun& run, const SystemState& state, bool ends_in_e
 
 void Recorder::append_rows(const double* lanes, std::span<const double> times, ModeId mode) {
   const std::size_t width = row_.size();
-  std::size_t at = trajectory_.values.size();
-  trajectory_.values.resize(at + times.size() * width);
-  for (std::size_t lane = 0; lane < times.size(); ++lane, at += width) {
+  const std::size_t before = trajectory_.values.size();
+  trajectory_.values.resize(before + times.size() * width);
+  double* rows = trajectory_.values.data() + before;
+  for (std::size_t lane = 0; lane < times.size(); ++lane) {
     trajectory_.time.push_back(times[lane]);
     trajectory_.mode.push_back(mode);
-    const double* from = lanes + lane;
-    double* to = trajectory_.values.data() + at;
-    for (std::size_t k = 0; k < width; ++k, from += kLanes) to[k] = *from;
   }
+  if (times.size() == kLanes) {
+    for (std::size_t k = 0; k < width; ++k, ++rows, lanes += kLanes)
+      for (std::size_t lane = 0; lane < kLanes; ++lane) rows[lane * width] = lanes[lane];
+    return;
+  }
+  for (std::size_t lane = 0; lane < times.size(); ++lane, rows += width)
+    for (std::size_t k = 0; k < width; ++k) rows[k] = lanes[kLanes * k + lane];
 }
 
 // Four points at a time, where the mode has formulas for them.

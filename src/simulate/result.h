@@ -22,7 +22,7 @@ struct Statistics {
   std::size_t newton_iterations = 0;
   std::size_t events = 0;
   double translate_seconds = 0.0;
-  double analyse_seconds = 0.0;    // processor time: building modes, compiling them
+  double analyse_seconds = 0.0;    // processor time: building and compiling modes
   double integrate_seconds = 0.0;  // processor time of all else, events and stored points included
   double wall_seconds = 0.0;
 
