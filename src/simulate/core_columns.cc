@@ -108,7 +108,7 @@ void CoreColumns::hold(const SystemState& state) {
 
 const double* CoreColumns::evaluate(Integrator& integrator, std::span<const double, kLanes> times,
                                     const double* parameters) {
-  if (!integrator.interpolate_states(times, x_.data(), dx_.data())) return nullptr;
+  integrator.interpolate_states(times, x_.data(), dx_.data());
   const double* inputs[] = {times.data(), x_.data(), dx_.data(), parameters, held_.data()};
   tape_.evaluate(inputs, registers_, values_.data());
   return values_.data();

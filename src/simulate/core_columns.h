@@ -25,7 +25,8 @@ class CoreColumns {
 
   // Takes what does not change while the mode is integrated.
   void hold(const SystemState& state);
-  // At four times within the integrator's last step, four numbers a column; null if it cannot tell.
+  // At four times within the integrator's last step, four numbers a column. Pre: it
+  // gives_all_else() and has taken a step.
   const double* evaluate(Integrator& integrator, std::span<const double, kLanes> times,
                          const double* parameters);
 

@@ -101,7 +101,8 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
     run = visit_(mode);
   } catch (const Error&) {
   }
-  SystemState trial = base;
+  SystemState& trial = trial_;
+  trial = base;
   trial.slots = slots_;
   push_.clear();
   bool ok = run != nullptr && !is_refused();
@@ -121,7 +122,7 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
   }
   // A configuration that has no solution need not be the last one: it is judged by the values
   // before it.
-  if (ok) out = std::move(trial);
+  if (ok) std::swap(out, trial);
   out.slots = slots_;
   solved_ = ok;
   return ok;

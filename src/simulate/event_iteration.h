@@ -194,6 +194,7 @@ class EventIteration {
 
   // Of the event at hand.
   std::vector<double> slots_;
+  SystemState trial_;          // of solve(), which is called often
   std::vector<double> sizes_;  // by relation
   std::vector<At> at_zero_;    // by relation
   std::vector<bool> reinit_done_;

@@ -319,8 +319,10 @@ bool ModeRun::keep_set_values(double t, const SystemState& before, const std::ve
 bool ModeRun::follow_states(double t, SystemState& state) {
   if (selector_ == nullptr || projection_ == nullptr) return false;
   gather(state);
-  const std::vector<double> x = x_;
-  const std::vector<double> dx = dx_;
+  given_x_ = x_;
+  given_dx_ = dx_;
+  const std::vector<double>& x = given_x_;
+  const std::vector<double>& dx = given_dx_;
   const std::vector<bool>& given = analysed_->dae->definition().controlled;
   const auto& nominal = analysed_->dae->definition().nominal;
   for (const bool select_anew : {false, true}) {
@@ -340,10 +342,10 @@ bool ModeRun::follow_states(double t, SystemState& state) {
     for (std::size_t j = 0; j < x.size() && kept; ++j)
       kept = !given[j] || is_no_jump(t, x_[j] - x[j], std::abs(x[j]) + nominal[j], dx[j]);
     // What the reduced form has eliminated must be what it was, too.
-    SystemState after = state;
-    hand_over(t, after);
-    if (!kept || !carries_over(t, state, after)) return false;
-    state = std::move(after);
+    after_ = state;
+    hand_over(t, after_);
+    if (!kept || !carries_over(t, state, after_)) return false;
+    std::swap(state, after_);
     return true;
   }
   return false;

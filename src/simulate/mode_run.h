@@ -185,6 +185,8 @@ class ModeRun {
   std::vector<Expr> held_;     // variables of other modes and slots
   std::vector<std::uint32_t> all_unknowns_;
   std::vector<double> x_, dx_;
+  std::vector<double> given_x_, given_dx_;  // of follow_states(), which is called often
+  SystemState after_;                       // the same
   bool has_algebraic_ = false;
   bool entered_ = false;  // an integrator has been started
   double step_ = 0.0;

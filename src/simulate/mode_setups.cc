@@ -73,7 +73,9 @@ bool ModeSetups::complete(ModeSetup& setup, double t, double* x, double* dx) {
 
 CoreColumns* ModeSetups::columns_of(const HybridSystem& system, ModeSetup& setup,
                                     const std::vector<Expr>& columns) {
-  if (setup.eliminated == nullptr || setup.integrator == nullptr) return nullptr;
+  if (setup.eliminated == nullptr || setup.integrator == nullptr ||
+      !setup.integrator->gives_all_else())
+    return nullptr;
   if (setup.columns_tried != columns.size()) {
     const BuildingTime building;
     setup.columns_tried = columns.size();

@@ -57,7 +57,7 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
   compile();
   // Moving what is stored again and again would take as long as finding it.
   constexpr double kMostReserved = 4e6;  // numbers
-  constexpr double kEvents = 100.0;  // both sides of them are stored
+  constexpr double kEvents = 100.0;      // both sides of them are stored
   const double points = 1.05 * (stop - start) / interval + 2.0 * kEvents;
   const double expected = points * static_cast<double>(columns_.size());
   if (sink == nullptr && expected <= kMostReserved)
@@ -154,17 +154,51 @@ void Recorder::store_step(ModeRun& run, const SystemState& state, bool ends_in_e
     store(end, mode, point_);
     return;
   }
-  grid_.clear();
-  for (;; ++next_) {
-    const double t = start_ + static_cast<double>(next_) * interval_;
-    if (t >= stop_ || t > end || (t == end && ends_in_event)) break;
-    if (t > run.integrator().previous_time()) grid_.push_back(t);
+  for (bool is_first = true;; is_first = false) {
+    std::array<double, kLanes> times{};
+    std::size_t count = 0;
+    for (; count < kLanes; ++next_) {
+      const double t = start_ + static_cast<double>(next_) * interval_;
+      if (t >= stop_ || t > end || (t == end && ends_in_event)) break;
+      if (t > run.integrator().previous_time()) times[count++] = t;
+    }
+    if (count == 0) return;
+    if (is_first) begin_step(run, state);
+    store_inside(run, times, count);
+    if (count < kLanes) return;
   }
-  if (grid_.empty() || store_by_columns(run, state)) return;
-  point_ = state;
-  for (const double t : grid_) {
-    run.read_interpolated(t, point_);
-    store(t, mode, point_);
+}
+
+// Takes what does not change within the step.
+void Recorder::begin_step(ModeRun& run, const SystemState& state) {
+  formulas_ = run.columns(system_, columns_);
+  if (formulas_ != nullptr) {
+    formulas_->hold(state);
+  } else {
+    point_ = state;
+  }
+}
+
+// Up to four points within the step, by formulas where the mode has them.
+void Recorder::store_inside(ModeRun& run, std::array<double, kLanes>& times, std::size_t count) {
+  const ModeId mode = run.analysed().id;
+  if (formulas_ == nullptr) {
+    for (std::size_t k = 0; k < count; ++k) {
+      run.read_interpolated(times[k], point_);
+      store(times[k], mode, point_);
+    }
+    return;
+  }
+  std::fill(times.begin() + static_cast<std::ptrdiff_t>(count), times.end(), times[count - 1]);
+  const double* values =
+      formulas_->evaluate(run.integrator(), times, trajectory_.parameter_values.data());
+  if (sink_ == nullptr) {
+    append_rows(values, std::span(times).first(count), mode);
+    return;
+  }
+  for (std::size_t lane = 0; lane < count; ++lane) {
+    for (std::size_t k = 0; k < row_.size(); ++k) row_[k] = values[kLanes * k + lane];
+    store_row(times[lane], mode);
   }
 }
 
@@ -184,32 +218,6 @@ void Recorder::append_rows(const double* lanes, std::span<const double> times, M
   }
   for (std::size_t lane = 0; lane < times.size(); ++lane, rows += width)
     for (std::size_t k = 0; k < width; ++k) rows[k] = lanes[kLanes * k + lane];
-}
-
-// Four points at a time, where the mode has formulas for them.
-bool Recorder::store_by_columns(ModeRun& run, const SystemState& state) {
-  CoreColumns* const columns = run.columns(system_, columns_);
-  if (columns == nullptr) return false;
-  columns->hold(state);
-  const ModeId mode = run.analysed().id;
-  for (std::size_t first = 0; first < grid_.size(); first += kLanes) {
-    const std::size_t count = std::min(kLanes, grid_.size() - first);
-    std::array<double, kLanes> times{};
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-      times[lane] = grid_[first + std::min(lane, count - 1)];
-    const double* values =
-        columns->evaluate(run.integrator(), times, trajectory_.parameter_values.data());
-    if (values == nullptr) return false;  // at the first, if at all
-    if (sink_ == nullptr) {
-      append_rows(values, std::span(times).first(count), mode);
-      continue;
-    }
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      for (std::size_t k = 0; k < row_.size(); ++k) row_[k] = values[kLanes * k + lane];
-      store_row(times[lane], mode);
-    }
-  }
-  return true;
 }
 
 }  // namespace saltus

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -35,7 +36,8 @@ class Recorder {
  private:
   void store_row(double t, ModeId mode);
   void append_rows(const double* lanes, std::span<const double> times, ModeId mode);
-  bool store_by_columns(ModeRun& run, const SystemState& state);
+  void begin_step(ModeRun& run, const SystemState& state);
+  void store_inside(ModeRun& run, std::array<double, kLanes>& times, std::size_t count);
   void add_signal(SignalInfo info, const Expr& value);
   void evaluate_constants();
   void compile();
@@ -53,9 +55,9 @@ class Recorder {
   std::vector<std::pair<std::size_t, Expr>> constants_;  // signals that read parameters only
   Tape tape_;
   Tape::Workspace registers_;
-  std::vector<double> grid_;        // times to be stored within a step
-  std::vector<double> row_;         // one point of the columns
-  std::vector<double> signal_row_;  // and of the signals, for the sink
+  CoreColumns* formulas_ = nullptr;  // of the step at hand; null: there are none
+  std::vector<double> row_;          // one point of the columns
+  std::vector<double> signal_row_;   // and of the signals, for the sink
   Trajectory trajectory_;
 };
 

@@ -23,7 +23,7 @@ struct Statistics {
   std::size_t events = 0;
   double translate_seconds = 0.0;
   double analyse_seconds = 0.0;    // processor time: building and compiling modes
-  double integrate_seconds = 0.0;  // processor time of all else, events and stored points included
+  double integrate_seconds = 0.0;  // processor time of steps, events and stored points
   double wall_seconds = 0.0;
 
   Statistics& operator+=(const Statistics& other);

@@ -622,6 +622,10 @@ SimulateResult Simulation::finish() {
     if (!stored_already || options_.sink != nullptr)
       recorder_->store(time_, run_->analysed().id, state_);
   }
+  // The run is over; what follows writes its summary.
+  Statistics& total = result_.statistics;
+  total.analyse_seconds = BuildingTime::total() - building_begun_;
+  total.integrate_seconds = processor_seconds() - processor_begun_ - total.analyse_seconds;
   if (!stopped_) {
     result_.reason = StopReason::kStopTime;
     result_.message = fmt::format("reached the stop time {:g}", stop_time_);
@@ -643,7 +647,6 @@ SimulateResult Simulation::finish() {
         return found == result_.final.end() ? std::nullopt : std::optional(found->second);
       });
   if (events_ != nullptr) describe_flat_modes();
-  Statistics& total = result_.statistics;
   for (const ModeId id : visited_) {
     // Its analysis was refused, or an event iteration only passed through it.
     if (modes_[id.index()] == nullptr || modes_[id.index()]->report().visits == 0) continue;
@@ -661,9 +664,7 @@ SimulateResult Simulation::finish() {
     result_.residuals |= run.constraint_residuals();
   }
   total.events = result_.events.size();
-  total.analyse_seconds = BuildingTime::total() - building_begun_;
   total.wall_seconds = elapsed();
-  total.integrate_seconds = processor_seconds() - processor_begun_ - total.analyse_seconds;
   result_.trajectory = std::move(recorder_->trajectory());
   return std::move(result_);
 }

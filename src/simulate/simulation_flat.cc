@@ -301,10 +301,7 @@ void Simulation::list_derived_values() {
   std::vector<Expr> values;
   for (const Derived& d : system_.derived()) values.push_back(d.value);
   if (values.empty()) return;
-  const Tape tape = [&] {
-    const BuildingTime building;
-    return Tape(values, state_inputs(system_), TapeCode::kInterpreted);
-  }();
+  const Tape tape(values, state_inputs(system_), TapeCode::kInterpreted);
   Tape::Workspace registers = tape.make_workspace();
   std::vector<double> parameters, results(values.size());
   for (const Parameter& p : system_.parameters()) parameters.push_back(p.value);
