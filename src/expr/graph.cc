@@ -188,6 +188,7 @@ const std::string& Graph::name(ParameterId id) const {
 }
 const std::string& Graph::name(SlotId id) const { return storage_->slot_names[id.index()]; }
 std::size_t Graph::node_count() const { return storage_->count; }
+std::size_t Graph::variable_count() const { return storage_->variable_names.size(); }
 std::size_t Graph::slot_count() const { return storage_->slot_names.size(); }
 
 void Graph::keep(const std::shared_ptr<const Table>& table) {

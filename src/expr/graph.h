@@ -106,6 +106,7 @@ class Graph {
   const std::string& name(ParameterId id) const;
   const std::string& name(SlotId id) const;
   std::size_t node_count() const;
+  std::size_t variable_count() const;
   std::size_t slot_count() const;
 
   // The node with these fields, found or made, without simplification. The operators in expr.h

@@ -20,6 +20,8 @@ Collocation::Collocation() {
     }
   }
   inverse = v * w.inverse();
+  for (int i = 0; i < 3; ++i)
+    denominator[i] = c[i] * (c[i] - c[(i + 1) % 3]) * (c[i] - c[(i + 2) % 3]);
   const Eigen::EigenSolver<Eigen::Matrix3d> eigen(inverse, false);
   for (int k = 0; k < 3; ++k)
     if (std::abs(eigen.eigenvalues()(k).imag()) < 1e-8)
@@ -31,11 +33,19 @@ CollocationWeights Collocation::weights(double s) const {
   for (int i = 0; i < 3; ++i) {
     const double p = c[(i + 1) % 3];
     const double q = c[(i + 2) % 3];
-    const double denominator = c[i] * (c[i] - p) * (c[i] - q);
-    w.value[i] = s * (s - p) * (s - q) / denominator;
-    w.slope[i] = ((s - p) * (s - q) + s * (s - q) + s * (s - p)) / denominator;
+    w.value[i] = s * (s - p) * (s - q) / denominator[i];
+    w.slope[i] = ((s - p) * (s - q) + s * (s - q) + s * (s - p)) / denominator[i];
   }
   return w;
+}
+
+StageKernels::Matrix Collocation::value_weights(std::span<const double, 4> s) const {
+  StageKernels::Matrix result;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t lane = 0; lane < 4; ++lane)
+      result.column[i][lane] =
+          s[lane] * (s[lane] - c[(i + 1) % 3]) * (s[lane] - c[(i + 2) % 3]) / denominator[i];
+  return result;
 }
 
 const Collocation& radau_collocation() {
@@ -43,20 +53,18 @@ const Collocation& radau_collocation() {
   return instance;
 }
 
+std::array<double, 4> fractions_of(const CollocationStep& step, std::span<const double, 4> times) {
+  std::array<double, 4> s;
+  for (std::size_t lane = 0; lane < 4; ++lane)
+    s[lane] = times[lane] == step.t1 ? 1.0 : (times[lane] - step.t0) / step.h;
+  return s;
+}
+
 void collocation_lanes(const CollocationStep& step, std::span<const double, 4> times,
                        std::span<const std::uint32_t> unknowns, double* x) {
-  double w[3][4];
-  for (std::size_t lane = 0; lane < 4; ++lane) {
-    const CollocationWeights at = radau_collocation().weights(
-        times[lane] == step.t1 ? 1.0 : (times[lane] - step.t0) / step.h);
-    for (std::size_t i = 0; i < 3; ++i) w[i][lane] = at.value[i];
-  }
-  for (const std::uint32_t j : unknowns) {
-    const double* z = &step.stages[4 * std::size_t{j}];
-    for (std::size_t lane = 0; lane < 4; ++lane)
-      x[4 * std::size_t{j} + lane] =
-          step.x0[j] + (w[0][lane] * z[0] + w[1][lane] * z[1] + w[2][lane] * z[2]);
-  }
+  const StageKernels::Matrix weights = radau_collocation().value_weights(fractions_of(step, times));
+  stage_kernels().interpolate(unknowns.size(), unknowns.data(), step.x0.data(), weights,
+                              step.stages.data(), x);
 }
 
 }  // namespace saltus

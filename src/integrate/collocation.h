@@ -1,8 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
 #include <cstdint>
 #include <span>
+
+#include "integrate/stage_kernels.h"
 
 namespace saltus {
 
@@ -25,8 +28,11 @@ struct Collocation {
   Collocation();
 
   CollocationWeights weights(double s) const;
+  // Of the values alone, at four fractions of a step.
+  StageKernels::Matrix value_weights(std::span<const double, 4> s) const;
 
   double c[3];              // nodes
+  double denominator[3];    // of the weights
   Eigen::Matrix3d inverse;  // A^-1
   double real_eigenvalue;   // of A^-1
 };
@@ -42,6 +48,9 @@ struct CollocationStep {
   std::span<const double> x0;
   std::span<const double> stages;
 };
+
+// The fractions of the step that these times are.
+std::array<double, 4> fractions_of(const CollocationStep& step, std::span<const double, 4> times);
 
 // Values of the listed unknowns on the polynomial at four times, four numbers an unknown.
 void collocation_lanes(const CollocationStep& step, std::span<const double, 4> times,

@@ -18,6 +18,7 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr int kMaxIterations = 10;
 constexpr double kSafety = 0.9;
 constexpr double kLargestShrink = 5.0;
+constexpr double kLargestFirstShrink = 50.0;  // what was remembered may say nothing after an event
 constexpr double kLargestGrowth = 8.0;
 constexpr double kLargestFirstGrowth = 100.0;  // the first step is a guess, not a measurement
 // A change of h within these factors is not worth new factorizations.
@@ -107,13 +108,11 @@ std::vector<double> row_weights(const Dae& dae) {
 
 // Weights at the three nodes of a step of another polynomial, as fractions of its step.
 Matrix weights_at_nodes(double start, double ratio) {
-  Matrix result{};
-  for (int i = 0; i < 4; ++i) {
-    const CollocationWeights w =
-        radau_collocation().weights(start + radau_collocation().c[std::min(i, 2)] * ratio);
-    for (int j = 0; j < 3; ++j) result.column[j][i] = w.value[j];
-    if (start == 1.0) result.column[2][i] -= 1.0;  // increments count from the end of that step
-  }
+  const auto& c = radau_collocation().c;
+  const double s[] = {start + c[0] * ratio, start + c[1] * ratio, start + ratio, start + ratio};
+  Matrix result = radau_collocation().value_weights(s);
+  if (start == 1.0)  // increments count from the end of that step
+    for (double& weight : result.column[2]) weight -= 1.0;
   return result;
 }
 
@@ -159,6 +158,7 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
         derivative_entries_.push_back({static_cast<std::uint32_t>(pattern.row[k]),
                                        static_cast<std::uint32_t>(j),
                                        static_cast<std::uint32_t>(k)});
+  for (const Entry& e : derivative_entries_) derivative_places_.push_back(e.place);
 }
 
 // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far too
@@ -187,7 +187,7 @@ StepOutcome Radau::step(double limit) {
   const double natural_step = next_step_ > 0.0 ? next_step_ : choose_first_step(limit);
   double h = std::min(natural_step, options_.max_step);
   if (!reuse_jacobian_) evaluate_jacobian();
-  bool rejected_by_error = false;
+  Rejected rejected;
   for (int failures = 0; failures < kMaxFailures; ++failures) {
     const bool reaches_limit = t0_ + 1.0001 * h >= limit;
     if (reaches_limit) h = limit - t0_;
@@ -215,18 +215,20 @@ StepOutcome Radau::step(double limit) {
       continue;
     }
 
-    double error = estimate_error(h, first_ || rejected_by_error);
+    double error = estimate_error(h, first_ || rejected.step > 0.0);
     if (has_constraints_) error = std::max(error, estimate_defect(h));
     if (!(error < 1.0)) {
       ++counts_.rejected;
-      rejected_by_error = true;
-      h = first_ && !step_was_given_ ? 0.1 * h : next_step_size(h, error);
+      const double shorter = first_ && !step_was_given_ ? 0.1 * h : next_step_size(h, error);
+      const double by_order = rejected.step > 0.0 ? step_by_order(h, error, rejected) : shorter;
+      rejected = {h, error};
+      h = std::min(shorter, by_order);
       if (!jacobian_is_fresh_) evaluate_jacobian();
       continue;
     }
     double proposal = next_step_size(h, error);
     // A step cut by a limit says little about what the solution allows.
-    if (reaches_limit) proposal = std::max(proposal, rejected_by_error ? 0.0 : natural_step);
+    if (reaches_limit) proposal = std::max(proposal, rejected.step > 0.0 ? 0.0 : natural_step);
     accepted_step_ = h;
     accepted_error_ = std::max(1e-2, error);
     first_ = false;
@@ -301,10 +303,10 @@ void Radau::accept(double t_end, double h) {
   }
   if (has_constraints_) polish(h);
   jacobian_is_fresh_ = false;
-  // Where equations contradict each other by the error of a step, the point that satisfies them best
-  // depends on the Jacobian.
-  reuse_jacobian_ = dae_.has_constant_jacobian() ||
-                    (theta_ < kReuseJacobian && !dae_.definition().redundant);
+  // Where equations contradict each other by the error of a step, the point that satisfies them
+  // best depends on the Jacobian.
+  reuse_jacobian_ =
+      dae_.has_constant_jacobian() || (theta_ < kReuseJacobian && !dae_.definition().redundant);
   ++counts_.steps;
 }
 
@@ -338,6 +340,7 @@ void Radau::evaluate_jacobian() {
   dae_.jacobian(data_, t0_, x0_.data(), dx0_.data(), jacobian_.data());
   ++counts_.jacobians;
   jacobian_is_fresh_ = true;
+  is_spread_ = false;
   factored_step_ = 0.0;
 }
 
@@ -346,7 +349,10 @@ bool Radau::factor(double h) {
   const std::size_t nonzeros = values_.size() / 4;
   const double* by_dx = jacobian_.data() + nonzeros;
   const double along_dx[4] = {tableau().gamma / h, tableau().alpha / h, -tableau().beta / h, 0.0};
-  kernels_.mix(nonzeros, jacobian_.data(), {1.0, 1.0, 0.0, 0.0}, by_dx, along_dx, values_.data());
+  if (!is_spread_) kernels_.spread(nonzeros, jacobian_.data(), values_.data());
+  is_spread_ = levels_.empty();  // below, they change what was spread
+  kernels_.mix(derivative_places_.size(), derivative_places_.data(), jacobian_.data(), by_dx,
+               along_dx, values_.data());
   // Columns of unknowns behind constraints: without this the pivots shrink like powers of h.
   const Pattern& pattern = dae_.pattern();
   for (std::size_t j = 0; j < levels_.size(); ++j) {
@@ -407,8 +413,8 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   double previous_norm = 0.0;
   double previous_ratio = 0.0;
   for (iterations_ = 1; iterations_ <= kMaxIterations; ++iterations_) {
-    kernels_.add_start(n_, x0_.data(), z_.data(), stages_x_.data());
-    kernels_.multiply(n_, to_slopes, z_.data(), stages_dx_.data());
+    kernels_.add_start_and_multiply(n_, x0_.data(), to_slopes, z_.data(), stages_x_.data(),
+                                    stages_dx_.data());
     dae_.residual_lanes(data_, times, stages_x_.data(), stages_dx_.data(), residual_.data());
     counts_.residuals += 3;
     ++counts_.newton_iterations;
@@ -514,7 +520,8 @@ double Radau::next_step_size(double h, double error) {
   const double cap = std::min(
       kSafety, kSafety * (1.0 + 2.0 * kMaxIterations) / (iterations_ + 2.0 * kMaxIterations));
   const double growth = first_ && !step_was_given_ ? kLargestFirstGrowth : kLargestGrowth;
-  double quotient = std::clamp(std::sqrt(std::sqrt(error)) / cap, 1.0 / growth, kLargestShrink);
+  const double shrink = first_ ? kLargestFirstShrink : kLargestShrink;
+  double quotient = std::clamp(std::sqrt(std::sqrt(error)) / cap, 1.0 / growth, shrink);
   if (error < 1.0 && accepted_step_ > 0.0) {
     const double predicted =
         accepted_step_ / h * std::sqrt(std::sqrt(error * error / accepted_error_)) / kSafety;
@@ -525,6 +532,14 @@ double Radau::next_step_size(double h, double error) {
   const double ratio = proposal / h;
   if (error < 1.0 && ratio >= kKeepStepFrom && ratio <= kKeepStepTo) return h;
   return std::min(proposal, options_.max_step);
+}
+
+// Just after an event fast parts still settle, and the error shrinks like a lower power of h than
+// the order of the estimate: two rejections tell which.
+double Radau::step_by_order(double h, double error, const Rejected& before) {
+  const double order = std::log(before.error / error) / std::log(before.step / h);
+  const double shrink = std::pow(error, 1.0 / std::clamp(order, 1.0, 4.0)) / kSafety;
+  return h / std::min(shrink, kLargestFirstShrink);
 }
 
 double Radau::choose_first_step(double limit) const {

@@ -60,6 +60,10 @@ class Radau : public Integrator {
   double estimate_defect(double h);
   void accept(double t_end, double h);
   void polish(double h);
+  struct Rejected {  // a step that was too long
+    double step = 0.0, error = 0.0;
+  };
+  static double step_by_order(double h, double error, const Rejected& before);
   double next_step_size(double h, double error);
   double choose_first_step(double limit) const;
   double norm(const double* v) const;
@@ -92,8 +96,10 @@ class Radau : public Integrator {
   struct Entry {
     std::uint32_t row, column, place;
   };
-  std::vector<Entry> derivative_entries_;  // of dF/dx' that may be other than zero
-  double factored_step_ = 0.0;             // 0: no valid factorization
+  std::vector<Entry> derivative_entries_;         // of dF/dx' that may be other than zero
+  std::vector<std::uint32_t> derivative_places_;  // theirs
+  bool is_spread_ = false;                        // the Jacobian, in values_
+  double factored_step_ = 0.0;                    // 0: no valid factorization
   bool jacobian_is_fresh_ = false;
   bool reuse_jacobian_ = false;
 

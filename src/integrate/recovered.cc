@@ -50,8 +50,11 @@ void RecoveredRadau::factor_mass() {
   const auto nonzeros = static_cast<std::size_t>(core_.pattern().nonzeros());
   std::vector<double> jacobian(2 * nonzeros);
   core_.jacobian(core_data_, 0.0, zeros_.data(), zeros_.data(), jacobian.data());
-  mass_ = std::make_unique<LinearSolver<double>>(core_.pattern());
-  if (mass_->factor(jacobian.data() + nonzeros)) {
+  std::vector<double> values(4 * nonzeros);
+  for (std::size_t k = 0; k < nonzeros; ++k)
+    values[4 * k] = values[4 * k + 1] = jacobian[nonzeros + k];
+  mass_ = std::make_unique<StageSolver>(core_.pattern());
+  if (mass_->factor(values.data())) {
     mass_->expect_many_solutions();
   } else {
     mass_.reset();
@@ -168,7 +171,7 @@ void RecoveredRadau::recover(Recovery& recovery, double t, const double* x,
 
 void RecoveredRadau::solve_slopes(double t, const double* x, double* dx) const {
   core_.residual(core_data_, t, x, zeros_.data(), dx);
-  mass_->solve(dx);
+  mass_->solve_real(dx);
   for (std::size_t k = 0; k < form_.kept.size(); ++k) dx[k] = -dx[k];
 }
 
@@ -198,20 +201,19 @@ void RecoveredRadau::show(Recovery& recovery, double fourth) const {
   const std::size_t n = form_.kept.size();
   const std::array times = {t0_ + formula.c[0] * h_, t0_ + formula.c[1] * h_, t1_,
                             t0_ + fourth * h_};
-  interpolate_core(times, lanes_x_.data());
+  const StageKernels::Matrix at_nodes = {
+      {{1.0, 0.0, 0.0, w.value[0]}, {0.0, 1.0, 0.0, w.value[1]}, {0.0, 0.0, 1.0, w.value[2]}}};
+  evaluate_core(at_nodes, lanes_x_.data());
   for (std::size_t k = 0; k < n; ++k) lanes_x_[kLanes * k + 2] = core_x_[k] = x1_[form_.kept[k]];
   if (recovery.reads_slopes) {
     find_end_slopes();
-    for (std::size_t k = 0; k < n; ++k) {
-      const double* z = &stages_[4 * form_.kept[k]];
-      double* dx = &lanes_dx_[kLanes * k];
-      for (int i = 0; i < 2; ++i)
-        dx[i] = (formula.inverse(i, 0) * z[0] + formula.inverse(i, 1) * z[1] +
-                 formula.inverse(i, 2) * z[2]) /
-                h_;
-      dx[2] = core_dx_[k];
-      dx[3] = w.slope_of(z) / h_;
+    StageKernels::Matrix to_slopes{};
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 2; ++i) to_slopes.column[j][i] = formula.inverse(i, j) / h_;
+      to_slopes.column[j][3] = w.slope[j] / h_;
     }
+    stage_kernels().multiply(n, to_slopes, inner_->stages().data(), lanes_dx_.data());
+    for (std::size_t k = 0; k < n; ++k) lanes_dx_[kLanes * k + 2] = core_dx_[k];
     if (fourth == 0.0) {
       for (std::size_t k = 0; k < n; ++k) core_x_[k] = x0_[form_.kept[k]];
       solve_slopes(t0_, core_x_.data(), core_dx_.data());
@@ -300,11 +302,11 @@ bool RecoveredRadau::interpolate_lanes(std::span<const double, 4> times,
 
 // The core at four times of the step, four numbers an unknown.
 void RecoveredRadau::interpolate_core(std::span<const double, 4> times, double* x) const {
-  StageKernels::Matrix weights{};
-  for (std::size_t i = 0; i < 4; ++i) {
-    const CollocationWeights w = weights_at(times[i]);
-    for (std::size_t j = 0; j < 3; ++j) weights.column[j][i] = w.value[j];
-  }
+  const CollocationStep step{t0_, t1_, h_, core_x0_, inner_->stages()};
+  evaluate_core(radau_collocation().value_weights(fractions_of(step, times)), x);
+}
+
+void RecoveredRadau::evaluate_core(const StageKernels::Matrix& weights, double* x) const {
   const StageKernels& kernels = stage_kernels();
   kernels.multiply(core_x0_.size(), weights, inner_->stages().data(), x);
   kernels.add_start(core_x0_.size(), core_x0_.data(), x, x);
@@ -314,11 +316,8 @@ bool RecoveredRadau::interpolate_states(std::span<const double, 4> times, double
   if (mass_ == nullptr || h_ == 0.0) return false;
   interpolate_core(times, x);
   core_.residual_lanes(core_data_, times.data(), x, lane_zeros_.data(), dx);
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    for (std::size_t k = 0; k < core_dx_.size(); ++k) core_dx_[k] = -dx[kLanes * k + lane];
-    mass_->solve(core_dx_.data());
-    for (std::size_t k = 0; k < core_dx_.size(); ++k) dx[kLanes * k + lane] = core_dx_[k];
-  }
+  mass_->solve_real_lanes(dx);
+  for (std::size_t k = 0; k < lane_zeros_.size(); ++k) dx[k] = -dx[k];
   return true;
 }
 

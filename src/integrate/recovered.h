@@ -73,16 +73,17 @@ class RecoveredRadau : public Integrator {
   void solve_slopes(double t, const double* x, double* dx) const;  // of the core, by E and g
   CollocationWeights weights_at(double t) const;
   void interpolate_core(std::span<const double, 4> times, double* x) const;
+  void evaluate_core(const StageKernels::Matrix& weights, double* x) const;
 
   const EliminatedForm& form_;
   const Dae& core_;
   const DaeData& data_;
   mutable DaeData core_data_;
   std::unique_ptr<Radau> inner_;
-  std::unique_ptr<LinearSolver<double>> mass_;  // E of E x' + g(t, x) = 0; null: it is not so
-  Recovery shown_;                              // at every step
-  mutable Recovery all_;                        // where that is not all: on demand
-  std::vector<bool> is_shown_;                  // by unknown
+  std::unique_ptr<StageSolver> mass_;  // real: E of E x' + g(t, x) = 0; null: it is not so
+  Recovery shown_;                     // at every step
+  mutable Recovery all_;               // where that is not all: on demand
+  std::vector<bool> is_shown_;         // by unknown
   std::vector<Watched> watched_;
   double watched_scale_;                       // relative to the size of the unknown
   mutable bool is_complete_ = true;            // see complete_step()

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace saltus {
 
@@ -17,13 +18,21 @@ struct StageKernels {
   void (*multiply)(std::size_t n, const Matrix& matrix, const double* in, double* out);
   // x_j = x0_j + z_j
   void (*add_start)(std::size_t n, const double* x0, const double* z, double* x);
+  // The same with dx_j = matrix * z_j.
+  void (*add_start_and_multiply)(std::size_t n, const double* x0, const Matrix& matrix,
+                                 const double* z, double* x, double* dx);
+  // x_j = x0_j + matrix * z_j for the j that are listed.
+  void (*interpolate)(std::size_t count, const std::uint32_t* list, const double* x0,
+                      const Matrix& matrix, const double* z, double* x);
   // out_j = matrix * in_j with the weighted sum of squares of the first three rows of all out_j.
   double (*multiply_and_measure)(std::size_t n, const Matrix& matrix, const double* in,
                                  const double* weights, double* out);
   // z_j += update_j
   void (*add)(std::size_t n, const double* update, double* z);
-  // out_k = by_x_k * along_x + by_dx_k * along_dx
-  void (*mix)(std::size_t n, const double* by_x, const double (&along_x)[4], const double* by_dx,
+  // out_k = by_x_k in the real and the complex system
+  void (*spread)(std::size_t n, const double* by_x, double* out);
+  // The same with by_dx_k * along_dx added, for the k that are listed.
+  void (*mix)(std::size_t count, const std::uint32_t* list, const double* by_x, const double* by_dx,
               const double (&along_dx)[4], double* out);
   // Whether all numbers are finite.
   bool (*all_finite)(std::size_t n, const double* values);

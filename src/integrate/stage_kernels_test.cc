@@ -51,21 +51,44 @@ TEST(StageKernels, MultiplyAndMeasure) {
   EXPECT_EQ(out, again);
 }
 
+TEST(StageKernels, AddsProductsToTheStart) {
+  const std::vector<double> z = numbers(4 * kCount, 4);
+  const std::vector<double> x0 = numbers(kCount, 5);
+  std::vector<double> x(4 * kCount), dx(4 * kCount), between(4 * kCount, 9.0);
+  stage_kernels().add_start_and_multiply(kCount, x0.data(), matrix(), z.data(), x.data(),
+                                         dx.data());
+  const std::uint32_t list[] = {5, 0, 3};
+  stage_kernels().interpolate(3, list, x0.data(), matrix(), z.data(), between.data());
+  for (std::size_t j = 0; j < kCount; ++j) {
+    const bool is_listed = j == 5 || j == 0 || j == 3;
+    for (int i = 0; i < 4; ++i) {
+      const std::size_t k = 4 * j + static_cast<std::size_t>(i);
+      const double exact = product(matrix(), &z[4 * j], i);
+      EXPECT_EQ(x[k], x0[j] + z[k]);
+      EXPECT_NEAR(dx[k], exact, 1e-15);
+      EXPECT_NEAR(between[k], is_listed ? x0[j] + exact : 9.0, 1e-15);
+    }
+  }
+}
+
 TEST(StageKernels, AddsAndMixes) {
   const std::vector<double> z = numbers(4 * kCount, 4);
   const std::vector<double> x0 = numbers(kCount, 5);
   const std::vector<double> y = numbers(kCount, 6);
-  std::vector<double> x(4 * kCount), sum = z, mixed(4 * kCount);
+  std::vector<double> x(4 * kCount), sum = z, mixed(4 * kCount, 9.0);
   stage_kernels().add_start(kCount, x0.data(), z.data(), x.data());
   stage_kernels().add(kCount, x.data(), sum.data());
-  const double a[4] = {1.0, 2.0, 3.0, 4.0};
+  const double a[4] = {1.0, 1.0, 0.0, 0.0};
   const double b[4] = {-1.0, 0.5, 0.25, 0.0};
-  stage_kernels().mix(kCount, x0.data(), a, y.data(), b, mixed.data());
+  const std::uint32_t list[] = {2, 6, 1};
+  stage_kernels().spread(kCount, x0.data(), mixed.data());
+  stage_kernels().mix(3, list, x0.data(), y.data(), b, mixed.data());
   for (std::size_t j = 0; j < kCount; ++j) {
     for (std::size_t i = 0; i < 4; ++i) {
       EXPECT_EQ(x[4 * j + i], x0[j] + z[4 * j + i]);
       EXPECT_EQ(sum[4 * j + i], z[4 * j + i] + x[4 * j + i]);
-      EXPECT_NEAR(mixed[4 * j + i], a[i] * x0[j] + b[i] * y[j], 1e-15);
+      const bool is_listed = j == 2 || j == 6 || j == 1;
+      EXPECT_NEAR(mixed[4 * j + i], a[i] * x0[j] + (is_listed ? b[i] * y[j] : 0.0), 1e-15);
     }
   }
 }

@@ -176,6 +176,8 @@ void LaneLu::solve_real(double* b) const {
   for (int i = 0; i < n_; ++i) b[layout.column_of[i]] = work_[i].lane[0];
 }
 
+void LaneLu::solve_four(double* b) const { machine_.solve_four(factors_.data(), work_.data(), b); }
+
 double LaneLu::pivot_ratio() const {
   double smallest = std::numeric_limits<double>::infinity();
   double largest = 0.0;

@@ -33,6 +33,8 @@ class LaneLu {
   void solve(double* b) const;
   // n numbers, with the real matrix.
   void solve_real(double* b) const;
+  // The same for four right-hand sides, side by side. Pre: is_compiled().
+  void solve_four(double* b) const;
 
   int dependent_column() const { return pivots_.dependent_column(); }
   double pivot_ratio() const;  // of the real matrix

@@ -264,6 +264,36 @@ class RealSystem {
   Asm& as_;
 };
 
+// Four right-hand sides of the real system.
+class FourRealSystems {
+ public:
+  static constexpr Ymm kFirstFree = 1, kLastFree = 15;
+  explicit FourRealSystems(Asm& assembler) : as_(assembler) {}
+
+  void begin() {}
+  void load_b(Ymm to, int row) { as_.load(to, lanes_in(kSolutionB, row)); }
+  void store_b(int row, Ymm from) { as_.store(lanes_in(kSolutionB, row), from); }
+  void load_work(Ymm to, int i) { as_.load(to, lanes_in(kSolutionWork, i)); }
+  void store_work(int i, Ymm from) { as_.store(lanes_in(kSolutionWork, i), from); }
+  void subtract(Ymm sum, int entry, Ymm by, bool) {
+    as_.broadcast(kFactor, direct(kSolutionFactors, entry));
+    as_.subtract_product(sum, by, kFactor);
+  }
+  void end_sum(Ymm) {}
+  void multiply(Ymm number, int entry) {
+    as_.broadcast(kFactor, direct(kSolutionFactors, entry));
+    as_.arithmetic(Arithmetic::kMultiply, number, number, kFactor);
+  }
+  void end() {
+    as_.clear_upper();
+    as_.leave();
+  }
+
+ private:
+  static constexpr Ymm kFactor = 0;
+  Asm& as_;
+};
+
 // (factors, work, b). Registers keep the latest numbers; all are in memory too. Sums end with the
 // number that was found last, so that the others need not wait for it.
 template <class System>
@@ -352,12 +382,15 @@ LaneLuMachine LaneLuMachine::compile(const LuLayout& layout) {
   SolutionWriter<BothSystems>(layout, assembler).write();
   const std::size_t real = assembler.bytes().size();
   SolutionWriter<RealSystem>(layout, assembler).write();
+  const std::size_t four = assembler.bytes().size();
+  SolutionWriter<FourRealSystems>(layout, assembler).write();
   LaneLuMachine result;
   result.code = MachineCode::load(assembler.bytes());
   if (result.code == nullptr) return result;
   result.factor = result.code->entry<void(const double*, LaneFactor*, const Lanes*, Lanes*)>();
   result.solve = result.code->entry<void(const LaneFactor*, Lanes*, double*)>(both);
   result.solve_real = result.code->entry<void(const LaneFactor*, double*, double*)>(real);
+  result.solve_four = result.code->entry<void(const LaneFactor*, Lanes*, double*)>(four);
   return result;
 }
 

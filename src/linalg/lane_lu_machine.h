@@ -35,6 +35,8 @@ struct LaneLuMachine {
                  Lanes* squares) = nullptr;
   void (*solve)(const LaneFactor* factors, Lanes* work, double* b) = nullptr;
   void (*solve_real)(const LaneFactor* factors, double* work, double* b) = nullptr;
+  // Four right-hand sides of the real matrix, side by side.
+  void (*solve_four)(const LaneFactor* factors, Lanes* work, double* b) = nullptr;
 
   // Constants of the factorization, then the weight of each multiplier in all lanes.
   static std::vector<Lanes> make_table(const std::vector<double>& multiplier_weights);

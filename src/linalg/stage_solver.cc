@@ -70,12 +70,14 @@ struct StageSolver::Impl {
   // One of them; both while the pair is tried.
   std::optional<LaneLu> lanes;
   std::optional<SolverPair> pair;
-  int dependent_column = -1;  // found by a pair that failed as well
+  int dependent_column = -1;   // found by a pair that failed as well
+  std::vector<double> column;  // one of four right-hand sides
 };
 
 StageSolver::StageSolver(const Pattern& pattern, Backend backend,
                          const std::vector<double>& weights)
-    : impl_(std::make_unique<Impl>(Impl{pattern, backend, {}, {}})) {
+    : impl_(std::make_unique<Impl>(Impl{pattern, backend, {}, {}, -1, {}})) {
+  impl_->column.resize(static_cast<std::size_t>(std::max(pattern.rows, pattern.columns)));
   if (choose_backend(pattern, backend) == Backend::kRecorded && LaneLu::is_available()) {
     impl_->lanes.emplace(pattern);
   } else {
@@ -130,6 +132,19 @@ void StageSolver::solve_real(double* b) const {
     impl_->pair->real().solve(b);
   } else {
     impl_->lanes->solve_real(b);
+  }
+}
+
+void StageSolver::solve_real_lanes(double* b) const {
+  if (is_fused()) {
+    impl_->lanes->solve_four(b);
+    return;
+  }
+  std::vector<double>& column = impl_->column;
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    for (std::size_t j = 0; j < column.size(); ++j) column[j] = b[4 * j + lane];
+    solve_real(column.data());
+    for (std::size_t j = 0; j < column.size(); ++j) b[4 * j + lane] = column[j];
   }
 }
 

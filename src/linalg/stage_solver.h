@@ -33,6 +33,8 @@ class StageSolver {
   void solve(double* b) const;
   // The real system alone, one double a row.
   void solve_real(double* b) const;
+  // The same for four right-hand sides, side by side: four doubles a row.
+  void solve_real_lanes(double* b) const;
 
   // Of the real matrix, as of LinearSolver.
   int dependent_column() const;

@@ -92,6 +92,41 @@ double difference(const StageSolver& solver, const Solved& expected, const std::
   return std::max(real_error / real_size, complex_error / complex_size);
 }
 
+// Of four right-hand sides at once from one after the other, relative to the largest number.
+double difference_of_lanes(const StageSolver& solver, const std::vector<double>& b) {
+  std::vector<double> x = b;
+  solver.solve_real_lanes(x.data());
+  double size = 0.0, error = 0.0;
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    std::vector<double> one;
+    for (std::size_t k = lane; k < b.size(); k += 4) one.push_back(b[k]);
+    solver.solve_real(one.data());
+    for (std::size_t j = 0; j < one.size(); ++j) {
+      size = std::max(size, std::abs(one[j]));
+      error = std::max(error, std::abs(x[4 * j + lane] - one[j]));
+    }
+  }
+  return error / size;
+}
+
+TEST(StageSolver, SolvesFourRightHandSidesAtOnce) {
+  for (const Backend backend : {Backend::kAutomatic, Backend::kKlu}) {
+    for (const int n : {1, 2, 8, 17, 33}) {
+      std::mt19937 random(static_cast<unsigned>(n));
+      const Pattern p = random_pattern(n, 4, random);
+      StageSolver solver(p, backend);
+      std::vector<double> values = random_lanes(p.row.size(), random);
+      strengthen_diagonal(p, values);
+      ASSERT_TRUE(solver.factor(values.data()));
+      std::vector<double> b = random_lanes(static_cast<std::size_t>(n), random);
+      for (std::size_t k = 3; k < b.size(); k += 4) b[k] = b[k - 1] - 2.0 * b[k - 3];
+      EXPECT_LT(difference_of_lanes(solver, b), 1e-14) << n;
+      solver.expect_many_solutions();
+      EXPECT_LT(difference_of_lanes(solver, b), 1e-14) << n;
+    }
+  }
+}
+
 TEST(StageSolver, AgreesWithASolverForEachSystem) {
   for (const unsigned sparsity : {2u, 4u, 12u}) {
     for (const int n : {1, 2, 3, 8, 17, 33, 40}) {

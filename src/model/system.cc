@@ -41,9 +41,13 @@ Expr HybridSystem::variable(const std::string& name, VariableOptions options) {
                             name_, name, options.nominal));
   if (options.start.is_number() && !std::isfinite(options.start.number()))
     throw Error(fmt::format("{}: the start value of '{}' is not finite", name_, name));
-  Variable v{std::move(options), name, graph_->new_variable(name)};
-  // The graph is shared with copies of this system, which may have variables of their own: their
-  // places are left empty, so that a variable's place here is its number in the graph.
+  // The graph is shared with copies of this system (every run makes one), which may have variables
+  // of their own: one of that name in the next place serves here, too. Else their places are left
+  // empty, so that a variable's place here is its number in the graph.
+  const VariableId next(variables_.size());
+  const bool is_known = next.index() < graph_->variable_count() && graph_->name(next) == name;
+  Variable v{std::move(options), name,
+             is_known ? graph_->variable(next) : graph_->new_variable(name)};
   while (variables_.size() < v.symbol.node()->index) {
     const VariableId taken(variables_.size());
     variables_.push_back({{}, fmt::format("${}", taken.index()), graph_->variable(taken)});

@@ -326,12 +326,14 @@ Settled EventIteration::start_once(double t, SystemState& state) {
   std::vector<Expr> starts, parameters;
   for (const DiscreteVariable& v : model_.discretes) starts.push_back(v.start);
   for (const Parameter& p : system_.parameters()) parameters.push_back(p.symbol);
-  Formulas start_values(starts, {parameters});
+  const Tape tape(starts, {parameters}, TapeCode::kInterpreted);
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> start_values(starts.size());
   const double* inputs[] = {parameters_.data()};
-  start_values.tape.evaluate(inputs, start_values.registers, start_values.values.data());
+  tape.evaluate(inputs, registers, start_values.data());
   for (std::size_t k = 0; k < model_.discretes.size(); ++k) {
-    put(model_.discretes[k].symbol, start_values.values[k]);
-    put(model_.discretes[k].pre, start_values.values[k]);
+    put(model_.discretes[k].symbol, start_values[k]);
+    put(model_.discretes[k].pre, start_values[k]);
   }
   put(system_.flat()->initial, 1.0);
   evaluate(samples_, t, state);

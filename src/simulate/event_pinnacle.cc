@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/processor_time.h"
 #include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
 #include "simulate/transfer.h"
@@ -23,6 +24,7 @@ const EventIteration::Paths& EventIteration::paths_of(std::size_t mode) {
   const auto [place, is_new] = paths_.try_emplace(mode);
   Paths& paths = place->second;
   if (!is_new) return paths;
+  const BuildingTime building;
   const AnalysedMode& analysed = visit_(mode)->analysed();
   const std::vector<bool> is_carried = visit_(mode)->carried();
   std::vector<bool> has_value(system_.variables().size(), true);  // the others are held
@@ -119,6 +121,7 @@ bool EventIteration::cut_short(double t, SystemState& from, SystemState& out, Se
   if (is_initial_ || hold_ != Hold::kNo || !may_cut_ || cuts_repeat_) return false;
   const Paths& paths = paths_of(mode);
   std::vector<double> jumps;
+  jumps.reserve(paths.carried.size());
   bool any = false;
   for (const std::size_t i : paths.carried) {
     jumps.push_back(out.values[i] - from.values[i]);

@@ -83,6 +83,7 @@ GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data)
       lanes_x_(kLanes * mode.dae->unknown_count()),
       lane_values_(kLanes * states_.size()),
       samples_(5 * states_.size()),
+      end_values_(states_.size()),
       unproven_(states_.size()),
       clearance_(states_.size()) {
   near_zero_.reserve(states_.size());
@@ -94,6 +95,7 @@ GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data)
 
 const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   firing_ = {std::move(firing_.guards), t, true, false, {}};
+  sampled_until_ = std::numeric_limits<double>::quiet_NaN();
   firing_.guards.clear();
   grazings_.clear();
   next_time_event_ = std::numeric_limits<double>::infinity();
@@ -259,20 +261,25 @@ void GuardWatch::sample(const Integrator& integrator) {
   const auto points = five_sample_points();
   std::array<double, 5> times;
   for (std::size_t k = 0; k < 5; ++k) times[k] = k == 4 ? t1 : t0 + points[k] * (t1 - t0);
-  const std::span<const double, 4> first_four(times.data(), 4);
-  std::size_t done = 0;
+  const std::span<const double, 4> last_four(times.data() + 1, 4);
+  std::size_t left = 5;
   if (!mode_.guards_read_derivatives &&
-      integrator.interpolate_lanes(first_four, mode_.guard_unknowns, lanes_x_.data())) {
-    const double* inputs[] = {times.data(), lanes_x_.data(), nullptr, data_.parameters.data(),
+      integrator.interpolate_lanes(last_four, mode_.guard_unknowns, lanes_x_.data())) {
+    const double* inputs[] = {last_four.data(), lanes_x_.data(), nullptr, data_.parameters.data(),
                               data_.held.data()};
     lanes_.evaluate(inputs, lane_registers_, lane_values_.data());
-    for (; done < 4; ++done)
-      for (std::size_t g = 0; g < states_.size(); ++g)
-        sample_of(g, done) = lane_values_[4 * g + done];
+    const bool goes_on = t0 == sampled_until_;  // the step before ends where this one begins
+    for (std::size_t g = 0; g < states_.size(); ++g) {
+      if (goes_on) sample_of(g, 0) = end_values_[g];
+      for (std::size_t k = 0; k < 4; ++k) sample_of(g, k + 1) = lane_values_[4 * g + k];
+      end_values_[g] = lane_values_[4 * g + 3];
+    }
+    sampled_until_ = t1;
+    left = goes_on ? 0 : 1;
   }
-  for (; done < 5; ++done) {
-    integrator.interpolate(times[done], mode_.guard_unknowns, x_.data(), dx_.data());
-    evaluate_without_offsets(times[done], x_.data(), dx_.data(), &sample_of(0, done));
+  while (left-- > 0) {
+    integrator.interpolate(times[left], mode_.guard_unknowns, x_.data(), dx_.data());
+    evaluate_without_offsets(times[left], x_.data(), dx_.data(), &sample_of(0, left));
   }
   for (std::size_t g = 0; g < offsets_.size(); ++g) {
     if (offsets_[g] == 0.0) continue;

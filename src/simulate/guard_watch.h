@@ -151,11 +151,13 @@ class GuardWatch {
   LaneTape lanes_;  // of the guards, at four sample points
   LaneTape::Workspace lane_registers_;
   std::vector<double> lanes_x_, lane_values_;
-  std::vector<double> samples_;               // five rows, see sample_of()
-  std::vector<double> unproven_, clearance_;  // see measure_clearance()
-  int extension_degree_ = -1;                 // that unproven_ is for
-  std::vector<std::size_t> watched_;          // all but time guards
-  std::vector<std::size_t> near_zero_;        // guards that the samples alone do not settle
+  std::vector<double> samples_;     // five rows, see sample_of()
+  std::vector<double> end_values_;  // without offsets, where the last samples end:
+  double sampled_until_ = std::numeric_limits<double>::quiet_NaN();  // not a number: nowhere
+  std::vector<double> unproven_, clearance_;                         // see measure_clearance()
+  int extension_degree_ = -1;                                        // that unproven_ is for
+  std::vector<std::size_t> watched_;                                 // all but time guards
+  std::vector<std::size_t> near_zero_;  // guards that the samples alone do not settle
   double next_time_event_ = std::numeric_limits<double>::infinity();
   Firing firing_;
   std::vector<Grazing> grazings_;

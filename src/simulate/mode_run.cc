@@ -43,6 +43,10 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
       is_flat_(system.flat() != nullptr) {
   const Dae& dae = *analysed_->dae;
   const DaeDefinition& def = dae.definition();
+  for (std::size_t j = 0; carried_ != nullptr && j < carried_->under_der.size(); ++j)
+    if (carried_->under_der[j]) under_der_.push_back(j);
+  for (std::size_t j = 0; j < def.controlled.size(); ++j)
+    if (def.controlled[j]) controlled_.push_back(j);
   x_.resize(dae.unknown_count());
   dx_.resize(dae.unknown_count());
   all_unknowns_.resize(dae.unknown_count());
@@ -194,8 +198,7 @@ bool ModeRun::is_no_jump(double t, double change, double size, double slope) con
 
 // Whether the unknowns under der() have the values they had before.
 bool ModeRun::carries_over(double t, const SystemState& before, const SystemState& after) const {
-  for (std::size_t j = 0; j < analysed_->unknowns.size(); ++j) {
-    if (!carried_->under_der[j]) continue;
+  for (const std::size_t j : under_der_) {
     const std::size_t i = analysed_->unknowns[j].index();
     const double size = std::abs(before.values[i]) + analysed_->written.nominal[j];
     if (!is_no_jump(t, after.values[i] - before.values[i], size, before.slopes[i])) return false;
@@ -323,7 +326,6 @@ bool ModeRun::follow_states(double t, SystemState& state) {
   given_dx_ = dx_;
   const std::vector<double>& x = given_x_;
   const std::vector<double>& dx = given_dx_;
-  const std::vector<bool>& given = analysed_->dae->definition().controlled;
   const auto& nominal = analysed_->dae->definition().nominal;
   for (const bool select_anew : {false, true}) {
     if (select_anew || active_ == nullptr) {
@@ -338,9 +340,9 @@ bool ModeRun::follow_states(double t, SystemState& state) {
     if (!setups_.complete(*active_, t, x_.data(), dx_.data()) &&
         !setups_.consistent_of(*active_).solve_unique(data_, t, x_.data(), dx_.data()).ok())
       continue;
-    bool kept = true;
-    for (std::size_t j = 0; j < x.size() && kept; ++j)
-      kept = !given[j] || is_no_jump(t, x_[j] - x[j], std::abs(x[j]) + nominal[j], dx[j]);
+    const bool kept = std::ranges::all_of(controlled_, [&](std::size_t j) {
+      return is_no_jump(t, x_[j] - x[j], std::abs(x[j]) + nominal[j], dx[j]);
+    });
     // What the reduced form has eliminated must be what it was, too.
     after_ = state;
     hand_over(t, after_);

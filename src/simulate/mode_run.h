@@ -157,6 +157,8 @@ class ModeRun {
   std::unique_ptr<ModeRun> start_;
   SystemState entered_with_;                  // for what a form with start_ does not integrate
   std::unique_ptr<CarriedUnknowns> carried_;  // null if start_ finds the points
+  std::vector<std::size_t> under_der_;        // unknowns of the mode that are; the same
+  std::vector<std::size_t> controlled_;       // unknowns of the Dae that are
   DaeData data_;
   ModeSetups setups_;
   std::unique_ptr<ConsistentSolver> projection_;  // onto all constraints; null: as written

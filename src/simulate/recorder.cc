@@ -21,6 +21,26 @@ void collect(const std::vector<EquationItem>& items, std::vector<Expr>& residual
   }
 }
 
+// What an equation that always holds says der(x) is: a variable, by the symbol of der(x). Not where
+// x is reset: contacts at rest push what their resets change.
+std::unordered_map<const Node*, Expr> named_slopes(const HybridSystem& system) {
+  std::unordered_map<const Node*, Expr> result;
+  if (system.flat() == nullptr) return result;
+  const FlatModel& model = system.flat()->reduced;
+  for (const EquationItem& item : model.equations) {
+    const auto* equation = std::get_if<Equation>(&item.value);
+    if (equation == nullptr) continue;
+    const Expr* slope = &equation->equality.lhs;
+    const Expr* value = &equation->equality.rhs;
+    if (value->is_variable() && value->node()->order == 1) std::swap(slope, value);
+    if (slope->is_variable() && slope->node()->order == 1 && value->is_variable() &&
+        value->node()->order == 0)
+      result.emplace(slope->node(), *value);
+  }
+  for (const Reinit& reinit : model.reinits) result.erase(der(reinit.variable).node());
+  return result;
+}
+
 }  // namespace
 
 std::vector<VariableId> differentiated_variables(const HybridSystem& system) {
@@ -42,9 +62,12 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
     : system_(system), start_(start), stop_(stop), interval_(interval), sink_(sink) {
   for (const Variable& v : system.variables())
     if (!is_internal(v.name)) add_signal({v.name, v.unit, v.description}, v.symbol);
+  const std::unordered_map<const Node*, Expr> slopes = named_slopes(system);
   for (const VariableId id : differentiated_variables(system)) {
     const Variable& v = system.variable(id);
-    add_signal({"der(" + v.name + ")", v.unit.empty() ? "" : v.unit + "/s", ""}, der(v.symbol));
+    const auto named = slopes.find(der(v.symbol).node());
+    add_signal({"der(" + v.name + ")", v.unit.empty() ? "" : v.unit + "/s", ""},
+               named == slopes.end() ? der(v.symbol) : named->second);
   }
   for (const Derived& d : system.derived()) add_signal({d.name, d.unit, d.description}, d.value);
   for (const Parameter& p : system.parameters()) {
@@ -211,13 +234,15 @@ void Recorder::append_rows(const double* lanes, std::span<const double> times, M
     trajectory_.time.push_back(times[lane]);
     trajectory_.mode.push_back(mode);
   }
-  if (times.size() == kLanes) {
-    for (std::size_t k = 0; k < width; ++k, ++rows, lanes += kLanes)
-      for (std::size_t lane = 0; lane < kLanes; ++lane) rows[lane * width] = lanes[lane];
-    return;
+  for (std::size_t lane = 0; lane < times.size(); ++lane, rows += width) {
+    const double* from = lanes + lane;
+    std::size_t k = 0;
+    for (; k + 4 <= width; k += 4, from += 4 * kLanes) {
+      const double four[] = {from[0], from[kLanes], from[2 * kLanes], from[3 * kLanes]};
+      std::copy_n(four, 4, rows + k);
+    }
+    for (; k < width; ++k, from += kLanes) rows[k] = *from;
   }
-  for (std::size_t lane = 0; lane < times.size(); ++lane, rows += width)
-    for (std::size_t k = 0; k < width; ++k) rows[k] = lanes[kLanes * k + lane];
 }
 
 }  // namespace saltus

@@ -30,6 +30,7 @@ bool equations_change(const Mode& mode, const SystemState& before, const SystemS
 
 ModeId Simulation::flat_mode(std::size_t index) {
   while (flat_modes_.size() <= index) {
+    const BuildingTime building;
     const FlatMode& flat = events_->mode(flat_modes_.size());
     FlatView view{flat_modes_.size(), {}, {}};
     view.guards.resize(flat.mode.guards.size());
@@ -91,7 +92,7 @@ void Simulation::enter_initial_flat_mode() {
   }
   flat_mode_ = settled.mode;
   const ModeId id = flat_mode(flat_mode_);
-  check_structure(system_, system_.modes()[id.index()]);
+  if (refused_[flat_mode_]) check_structure(system_, system_.modes()[id.index()]);
   at_flat_start_ = true;
   if (!enter(id)) return;
   recorder_->store(time_, run_->analysed().id, state_);
