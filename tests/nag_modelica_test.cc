@@ -47,6 +47,18 @@ std::map<std::string, std::string> speeds() {
 
 TEST(NagModelica, SwitchesAsTheMinimalEquationsDo) { expect_switches(run(1e-6), 1e-6); }
 
+TEST(NagModelica, StoresSlopesThatHaveANameOnce) {
+  const SimulateResult result = run(1e-3, {}, 2.5);
+  const Trajectory& points = result.trajectory;
+  for (const auto& [slope, name] :
+       {std::pair("der(P1.sun.phi)", "P1.w_s"), std::pair("der(k1.disc_a.w)", "k1.disc_a.a")}) {
+    EXPECT_EQ(points.source(points.find(slope)).column, points.source(points.find(name)).column);
+    EXPECT_EQ(points.signals[points.find(slope)].name, slope);
+  }
+  EXPECT_NE(points.source(points.find("der(P1.w_s)")).column,
+            points.source(points.find("P1.w_s")).column);
+}
+
 TEST(NagModelica, GoesThroughTheSameModesAtALooseTolerance) {
   for (const double tolerance : {1e-3, 1e-4, 1e-5})
     EXPECT_EQ(sequence(run(tolerance)), kSequence) << tolerance;

@@ -14,6 +14,7 @@
 
 #include "analysis/report.h"
 #include "examples/nag/nag_table.h"
+#include "expr/graph.h"
 #include "nag_testing.h"
 #include "simulate/simulate.h"
 
@@ -291,6 +292,16 @@ TEST(Nag, OverrunsTheFreeWheelWhileCoasting) {
   }
   EXPECT_GT(most, 1.0);
   EXPECT_NEAR(result.final.at("omega3") / result.final.at("omega6"), 3.59, 0.0036);
+}
+
+// Every run makes variables of its own in the graph it shares with the system.
+TEST(Nag, RunningAgainAddsNothingToTheSystem) {
+  const HybridSystem nag = make_nag();
+  const SimulateResult first = run(nag, 1e-6);
+  const std::size_t variables = nag.graph().variable_count();
+  const SimulateResult second = run(nag, 1e-6);
+  EXPECT_EQ(nag.graph().variable_count(), variables);
+  EXPECT_EQ(first.final, second.final);
 }
 
 TEST(Nag, NamesAGearThatDoesNotExist) {

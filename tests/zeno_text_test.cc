@@ -53,6 +53,19 @@ const char* const kSpellings[] = {
     "when not h > 0 then reinit(v, -e*v); end when;",
 };
 
+// At rest the floor holds the ball: its speed no longer changes as the equation of its fall says.
+TEST(ZenoText, SlopeOfWhatIsHeldIsNotItsName) {
+  const SimulateResult result =
+      run("model Ball Real h(start = 1, fixed = true); Real v(start = 0, fixed = true); Real a; "
+          "equation der(h) = v; der(v) = a; a = -9.81; "
+          "when h <= 0 then reinit(v, -0.5*pre(v)); end when; end Ball;",
+          {.stop_time = 2.0, .tolerance = 1e-6, .interval = 0.01});
+  ASSERT_TRUE(result.completed()) << result.message;
+  ASSERT_EQ(zenos(result).size(), 1u);
+  EXPECT_NEAR(result.trajectory.column("der(v)").front(), -kGravity, 1e-12);
+  EXPECT_NEAR(result.trajectory.column("der(v)").back(), 0.0, 1e-9);
+}
+
 TEST(ZenoText, BallComesToRestHoweverTheImpactIsSpelled) {
   for (const char* spelling : kSpellings) {
     for (const double tolerance : {1e-3, 1e-6, 1e-9}) {

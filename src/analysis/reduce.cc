@@ -159,8 +159,7 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
       def.nominal.push_back(size_of(j, s));
       // x' is a symbol of its own where the derivative of x is an unknown too.
       const bool derivative_is_free = k == offsets.d[j] || is_merged(j, k + 1);
-      def.derivatives.push_back(derivative_is_free ? symbol(j, k + 1)
-                                                   : graph.new_variable("d/dt " + symbol_name(s)));
+      def.derivatives.push_back(derivative_is_free ? symbol(j, k + 1) : graph.slope_of(s));
       def.controlled.push_back(k == 0 && offsets.d[j] > 0);
     }
   }

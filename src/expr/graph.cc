@@ -78,6 +78,7 @@ struct Graph::Storage {
   std::vector<std::string> variable_names;
   std::vector<std::string> parameter_names;
   std::vector<std::string> slot_names;
+  std::unordered_map<const Node*, Expr> slopes;  // by symbol
   std::unordered_map<const Table*, std::shared_ptr<const Table>> tables;
   std::unordered_map<const Function*, std::shared_ptr<const Function>> functions;
 
@@ -150,6 +151,13 @@ Expr Graph::new_variable(std::string name) {
   return variable(VariableId(storage_->variable_names.size() - 1));
 }
 
+Expr Graph::slope_of(const Expr& symbol) {
+  const auto found = storage_->slopes.find(symbol.node());
+  if (found != storage_->slopes.end()) return found->second;
+  return storage_->slopes.emplace(symbol.node(), new_variable("d/dt " + to_string(symbol)))
+      .first->second;
+}
+
 Expr Graph::new_parameter(std::string name) {
   storage_->parameter_names.push_back(std::move(name));
   return parameter(ParameterId(storage_->parameter_names.size() - 1));
@@ -188,6 +196,16 @@ const std::string& Graph::name(ParameterId id) const {
 }
 const std::string& Graph::name(SlotId id) const { return storage_->slot_names[id.index()]; }
 std::size_t Graph::node_count() const { return storage_->count; }
+std::optional<VariableId> Graph::find_variable(const std::string& name, std::size_t first) const {
+  const auto is_slope = [&](const VariableId id) {
+    return std::ranges::any_of(
+        storage_->slopes, [&](const auto& slope) { return slope.second.node()->variable() == id; });
+  };
+  for (VariableId id(first); id.index() < variable_count(); id = VariableId(id.index() + 1))
+    if (storage_->variable_names[id.index()] == name && !is_slope(id)) return id;
+  return std::nullopt;
+}
+
 std::size_t Graph::variable_count() const { return storage_->variable_names.size(); }
 std::size_t Graph::slot_count() const { return storage_->slot_names.size(); }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -99,6 +100,9 @@ class Graph {
   Expr new_slot(std::string name);
   // The order-th time derivative of a variable; order 0 is the variable itself.
   Expr variable(VariableId id, int order = 0);
+  // A variable for the slope of a symbol where its derivative is an unknown too: one a symbol, made
+  // when first asked for.
+  Expr slope_of(const Expr& symbol);
   Expr parameter(ParameterId id);
   Expr slot(SlotId id);
 
@@ -106,6 +110,8 @@ class Graph {
   const std::string& name(ParameterId id) const;
   const std::string& name(SlotId id) const;
   std::size_t node_count() const;
+  // The first variable of this name that new_variable() has made, from a place on.
+  std::optional<VariableId> find_variable(const std::string& name, std::size_t first) const;
   std::size_t variable_count() const;
   std::size_t slot_count() const;
 

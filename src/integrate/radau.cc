@@ -21,6 +21,7 @@ constexpr double kLargestShrink = 5.0;
 constexpr double kLargestFirstShrink = 50.0;  // what was remembered may say nothing after an event
 constexpr double kLargestGrowth = 8.0;
 constexpr double kLargestFirstGrowth = 100.0;  // the first step is a guess, not a measurement
+constexpr double kTrustInDips = 0.9;
 // A change of h within these factors is not worth new factorizations.
 constexpr double kKeepStepFrom = 1.0;
 constexpr double kKeepStepTo = 1.2;
@@ -230,7 +231,7 @@ StepOutcome Radau::step(double limit) {
     // A step cut by a limit says little about what the solution allows.
     if (reaches_limit) proposal = std::max(proposal, rejected.step > 0.0 ? 0.0 : natural_step);
     accepted_step_ = h;
-    accepted_error_ = std::max(1e-2, error);
+    accepted_error_ = error;
     first_ = false;
     accept(t_end, h);
     next_step_ = proposal;
@@ -523,9 +524,15 @@ double Radau::next_step_size(double h, double error) {
   const double shrink = first_ ? kLargestFirstShrink : kLargestShrink;
   double quotient = std::clamp(std::sqrt(std::sqrt(error)) / cap, 1.0 / growth, shrink);
   if (error < 1.0 && accepted_step_ > 0.0) {
-    const double predicted =
-        accepted_step_ / h * std::sqrt(std::sqrt(error * error / accepted_error_)) / kSafety;
+    const double predicted = accepted_step_ / h *
+                             std::sqrt(std::sqrt(error * error / std::max(1e-2, accepted_error_))) /
+                             kSafety;
     quotient = std::max(quotient, std::clamp(predicted, 1.0 / growth, kLargestShrink));
+    // Along oscillations the estimate passes through zero now and then: the error before, at this
+    // length, says how far that can be trusted.
+    const double before =
+        kTrustInDips * h / accepted_step_ * std::sqrt(std::sqrt(accepted_error_)) / cap;
+    quotient = std::max(quotient, std::min(before, 1.0));
   }
   double proposal = h / quotient;
   if (theta_ > 0.0) proposal = std::min(proposal, h * std::max(1.0, kLargestContraction / theta_));

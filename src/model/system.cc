@@ -42,12 +42,11 @@ Expr HybridSystem::variable(const std::string& name, VariableOptions options) {
   if (options.start.is_number() && !std::isfinite(options.start.number()))
     throw Error(fmt::format("{}: the start value of '{}' is not finite", name_, name));
   // The graph is shared with copies of this system (every run makes one), which may have variables
-  // of their own: one of that name in the next place serves here, too. Else their places are left
-  // empty, so that a variable's place here is its number in the graph.
-  const VariableId next(variables_.size());
-  const bool is_known = next.index() < graph_->variable_count() && graph_->name(next) == name;
+  // of their own: one of that name serves here, too. The places of others are left empty, so that a
+  // variable's place here is its number in the graph.
+  const std::optional<VariableId> known = graph_->find_variable(name, variables_.size());
   Variable v{std::move(options), name,
-             is_known ? graph_->variable(next) : graph_->new_variable(name)};
+             known ? graph_->variable(*known) : graph_->new_variable(name)};
   while (variables_.size() < v.symbol.node()->index) {
     const VariableId taken(variables_.size());
     variables_.push_back({{}, fmt::format("${}", taken.index()), graph_->variable(taken)});

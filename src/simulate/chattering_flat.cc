@@ -223,6 +223,9 @@ bool Chattering::may_slide(const Expr& surface) {
   const auto [place, is_new] = followers_.try_emplace(surface.node());
   std::optional<std::vector<std::size_t>>& followers = place->second;
   if (!is_new) return followers.has_value();
+  const std::vector<Expr> leaves = leaves_of(surface);
+  if (std::ranges::none_of(leaves, [](const Expr& leaf) { return leaf.is_variable(); }))
+    return false;  // time leads across and never back
   const BuildingTime building;
   const FlatModel& model = run_.system_.flat()->reduced;
   std::unordered_set<const Node*> reached;
