@@ -126,13 +126,16 @@ StepOutcome RecoveredRadau::step(double limit) {
 // extension of the eliminated unknowns follows their formulas.
 StepOutcome RecoveredRadau::resolve_watched() {
   constexpr double kLargestShrink = 5.0;
+  constexpr int kMostFailures = 8;
+  int failures = 0;
   for (double defect = watched_defect(); defect > 1.0; defect = watched_defect()) {
-    const double shrink = std::min(kLargestShrink, std::pow(defect, 0.25) / 0.9);
-    const double t = t0_ + h_ / shrink;
-    if (!(t > t0_)) break;
-    const StepOutcome outcome = inner_->retake(t);
+    double shorter = h_ / std::min(kLargestShrink, std::pow(defect, 0.25) / 0.9);
+    if (!(t0_ + shorter > t0_)) break;
+    StepOutcome outcome = inner_->retake(t0_ + shorter);
+    for (; !outcome.ok() && failures < kMostFailures; ++failures)
+      outcome = inner_->retake(t0_ + (shorter /= kLargestShrink));
     if (!outcome.ok()) return translate(outcome);
-    inner_->limit_next_step(h_ / shrink);
+    inner_->limit_next_step(shorter);
     show_step();
   }
   return {};

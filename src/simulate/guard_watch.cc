@@ -13,6 +13,7 @@ constexpr int kMaxCorrections = 40;
 // What a step is cut to where its extension shows a root that the solution has not, and how often.
 constexpr double kShorter = 0.25;
 constexpr int kMaxCuts = 30;
+constexpr int kMaxShortened = 8;
 // A relation that an event iteration left further outside than so many bands fires at once.
 constexpr double kSettled = 1e3;
 
@@ -345,8 +346,7 @@ bool GuardWatch::is_real(std::size_t g, std::span<const Root> roots, Integrator&
     evaluate(integrator, middle);
     return values_[g];
   }();
-  firing_.outcome = integrator.retake(middle);
-  if (!firing_.outcome.ok()) return false;
+  if (!retake(integrator, middle)) return false;
   evaluate_end(integrator);
   return values_[g] <= 0.5 * claimed;
 }
@@ -370,7 +370,7 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
     if (above && *above < 1.0 && *above * h > 4.0 * kEpsilon * std::abs(t0 + h)) {
       // It comes back within the step, or the extension overshoots: the solution itself tells at
       // the end of a shorter step.
-      firing_.outcome = integrator.retake(t0 + *above * h);
+      retake(integrator, t0 + *above * h);
       look_again_ = true;
       return;
     }
@@ -459,6 +459,20 @@ GuardMotion GuardWatch::motion(std::size_t guard, const Integrator& integrator, 
   return result;
 }
 
+// Takes the step again to end at t. Where Newton's method does not get there from its start (a
+// clutch comes to zero slip, at a loose tolerance) it ends before: false, and it must be looked at
+// again.
+bool GuardWatch::retake(Integrator& integrator, double t) {
+  const double t0 = integrator.previous_time();
+  firing_.outcome = integrator.retake(t);
+  if (firing_.outcome.ok()) return true;
+  for (int k = 0; k < kMaxShortened && !firing_.outcome.ok(); ++k) {
+    t = t0 + kShorter * (t - t0);
+    firing_.outcome = integrator.retake(t);
+  }
+  return false;
+}
+
 void GuardWatch::consider(std::size_t guard, double s) {
   if (s >= first_root_) return;
   first_root_ = s;
@@ -495,7 +509,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
     if (t - t0 <= resolution && !bracketed && (low > t0 || sample_of(g, 0) > noise)) {
       // Positive at the start, at the end, and wherever the step was taken to: the extension was
       // wrong. On a part of the step it is far better.
-      firing_.outcome = integrator.retake(t0 + kShorter * (t1 - t0));
+      retake(integrator, t0 + kShorter * (t1 - t0));
       return !firing_.outcome.ok();
     }
     if (t - t0 <= resolution) {
@@ -505,8 +519,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
       firing_.guards.push_back(g);
       return true;
     }
-    firing_.outcome = integrator.retake(t);
-    if (!firing_.outcome.ok()) return true;
+    if (!retake(integrator, t)) return !firing_.outcome.ok();
     evaluate_end(integrator);
     const double value = values_[g];
     // Over a few roundings of time the difference of two values is rounding, too.

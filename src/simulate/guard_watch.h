@@ -135,6 +135,7 @@ class GuardWatch {
   void restore_states();
   bool is_real(std::size_t guard, std::span<const Root> roots, Integrator& integrator);
   bool pin_down(Integrator& integrator);
+  bool retake(Integrator& integrator, double t);
   void predict_time_events(double t, const double* x, const double* dx);
 
   const AnalysedMode& mode_;
