@@ -128,12 +128,12 @@ void DerivativeArrayMethod::restart(double t, std::span<const double> x,
   z0_ = z1_;
   next_step_ = step;
   first_ = true;
-  complete();
+  complete_derivatives();
   is_linearized_ = false;
 }
 
 // x and x' are given; the higher derivatives follow from the array.
-void DerivativeArrayMethod::complete() {
+void DerivativeArrayMethod::complete_derivatives() {
   const Index known = 2 * n_;
   if (z1_.size() == known) return;
   z1_.tail(z1_.size() - known).setZero();

@@ -48,7 +48,7 @@ class DerivativeArrayMethod : public Integrator {
   bool solve_stages(double t_end, double h, bool again = false);
   Vector evaluate(double t, const Vector& z);
   Vector change_of_derivatives(const Vector& array, const Vector& dx) const;
-  void complete();
+  void complete_derivatives();
   void settle_free_derivatives();
   void leave_out_free(Vector& z) const;
   double estimate_error(double h, bool filter);

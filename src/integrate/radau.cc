@@ -574,7 +574,7 @@ void Radau::interpolate(double t, std::span<const std::uint32_t> unknowns, doubl
   }
   const CollocationWeights w = radau_collocation().weights(t == t1_ ? 1.0 : (t - t0_) / h_);
   for (const std::uint32_t j : unknowns) {
-    const double* z = &stages_[4 * j];
+    const double* z = &stages_[4 * std::size_t{j}];
     x[j] = x0_[j] + w.value_of(z);
     dx[j] = w.slope_of(z) / h_;
   }
