@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "expr/tape.h"
+#include "locate/guard_watch.h"
 #include "simulate/face.h"
-#include "simulate/guard_watch.h"
 #include "simulate/result.h"
 #include "simulate/sliding_mode.h"
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "analysis/analysed_mode.h"
+#include "locate/guard_watch.h"
 #include "model/system_state.h"
-#include "simulate/guard_watch.h"
 #include "simulate/result.h"
 #include "simulate/transfer.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "expr/differentiate.h"
-#include "simulate/guard_watch.h"
+#include "locate/guard_watch.h"
 
 namespace saltus {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "analysis/carried_unknowns.h"
 #include "analysis/impulse.h"
+#include "locate/roots.h"
 #include "model/system_state.h"
-#include "simulate/roots.h"
 
 namespace saltus {
 

@@ -1,4 +1,4 @@
-#include "simulate/roots.h"
+#include "locate/roots.h"
 
 #include <algorithm>
 #include <cmath>

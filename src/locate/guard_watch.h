@@ -13,7 +13,7 @@
 #include "analysis/analysed_mode.h"
 #include "expr/lane_tape.h"
 #include "integrate/integrator.h"
-#include "simulate/roots.h"
+#include "locate/roots.h"
 
 namespace saltus {
 

@@ -1,4 +1,4 @@
-#include "simulate/guard_watch.h"
+#include "locate/guard_watch.h"
 
 #include <algorithm>
 #include <array>
