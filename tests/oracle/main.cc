@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "oracle/generate.h"
+#include "oracle/judge.h"
+#include "oracle/reference.h"
+#include "oracle/writings.h"
+
+// Random drivetrains, written in several ways, run by Saltus and compared with a reference that
+// shares no code with it.
+
+namespace saltus::oracle {
+namespace {
+
+struct Options {
+  std::vector<std::string> classes;
+  std::vector<std::string> writings;
+  std::string seeds = "0:20";
+  JudgeOptions judge;
+  int jobs = 1;
+  std::string dump;
+  bool verbose = false;
+  bool reference_only = false;
+  long show = -1;
+  int at_most = -1;
+};
+
+// One line of a worker's report: what, class, writing, seed, outcome, text.
+struct Line {
+  std::string family;
+  std::string writing;
+  long seed = 0;
+  int outcome = 0;
+  double seconds = 0.0;
+  std::string reason;
+};
+
+using Table = std::map<std::pair<std::string, std::string>, std::map<int, int>>;
+
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n' || c == '\t') c = ' ';
+  return text;
+}
+
+// Does every `jobs`th seed, beginning with `first`, and writes lines to `out`.
+void work(const Options& options, long from, long to, int first, std::FILE* out) {
+  for (const std::string& family_name : options.classes)
+    for (const auto& [name, family] : families()) {
+      if (name != family_name) continue;
+      for (long seed = from + first; seed < to; seed += options.jobs) {
+        const Network network = generate(family, static_cast<std::uint64_t>(seed));
+        const Reference reference = make_reference(network, options.judge.tolerance);
+        const auto report = [&](const std::string& writing, const Verdict& v) {
+          fmt::print(out, "{}\t{}\t{}\t{}\t{:.3f}\t{}\n", name, writing, seed,
+                     static_cast<int>(v.outcome), v.seconds, one_line(v.reason));
+          std::fflush(out);
+        };
+        if (reference.ill_posed || reference.failed || options.reference_only)
+          report("reference", {reference.failed      ? Outcome::kNoReference
+                               : reference.ill_posed ? Outcome::kIllPosed
+                                                     : Outcome::kRight,
+                               reference.note});
+        if (options.reference_only) continue;
+        for (const std::string& writing_name : options.writings)
+          for (const auto& [text, writing] : writings()) {
+            if (text != writing_name) continue;
+            const auto written = write(network, writing);
+            if (!written) continue;
+            Verdict verdict{Outcome::kNoReference, reference.note};
+            if (!reference.failed) verdict = judge(*written, network, reference, options.judge);
+            report(writing_name, verdict);
+            if (!options.dump.empty() && verdict.outcome != Outcome::kRight) {
+              std::ofstream file(
+                  fmt::format("{}/{}_{}_{}.mo", options.dump, name, writing_name, seed));
+              file << "// " << to_string(verdict.outcome) << ": " << one_line(verdict.reason)
+                   << "\n// --stop-time " << network.stop_time << " --tolerance "
+                   << options.judge.tolerance << "\n"
+                   << written->text;
+            }
+          }
+      }
+    }
+}
+
+void print_census(const Options& options, long from, long to) {
+  for (const std::string& family_name : options.classes)
+    for (const auto& [name, family] : families()) {
+      if (name != family_name) continue;
+      std::map<std::string, int> all;
+      for (long seed = from; seed < to; ++seed)
+        for (const auto& [what, count] : census(generate(family, static_cast<std::uint64_t>(seed))))
+          all[what] += count;
+      std::string text;
+      for (const auto& [what, count] : all)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, count);
+      fmt::print("{}: {}\n", name, text);
+    }
+}
+
+void show(const Options& options) {
+  for (const std::string& family_name : options.classes)
+    for (const auto& [name, family] : families()) {
+      if (name != family_name) continue;
+      const Network network = generate(family, static_cast<std::uint64_t>(options.show));
+      const Reference reference = make_reference(network, options.judge.tolerance);
+      for (const std::string& writing_name : options.writings)
+        for (const auto& [text, writing] : writings())
+          if (text == writing_name)
+            if (const auto written = write(network, writing))
+              fmt::print("// {} {} {}\n{}\n", name, options.show, text, written->text);
+      fmt::print("// reference: {}; its own error: speeds {:.1e}, angles {:.1e}\n// time",
+                 reference.note, reference.speed_error, reference.angle_error);
+      for (std::size_t i = 0; i < network.bodies.size(); ++i) fmt::print(" w{}", i);
+      for (std::size_t i = 0; i < network.bodies.size(); ++i) fmt::print(" phi{}", i);
+      for (std::size_t k = 0; k < reference.motion.times.size(); ++k) {
+        fmt::print("\n// {:.3g}", reference.motion.times[k]);
+        for (const double w : reference.motion.speeds[k]) fmt::print(" {:.8g}", w);
+        for (const double phi : reference.motion.angles[k]) fmt::print(" {:.8g}", phi);
+      }
+      fmt::print("\n");
+    }
+}
+
+std::vector<std::string> fields(const std::string& line) {
+  std::vector<std::string> result;
+  std::istringstream stream(line);
+  for (std::string field; std::getline(stream, field, '\t');) result.push_back(field);
+  return result;
+}
+
+int run(const Options& options) {
+  const auto colon = options.seeds.find(':');
+  const long from = colon == std::string::npos ? std::stol(options.seeds)
+                                               : std::stol(options.seeds.substr(0, colon));
+  const long to =
+      colon == std::string::npos ? from + 1 : std::stol(options.seeds.substr(colon + 1));
+  if (options.show >= 0) {
+    show(options);
+    return 0;
+  }
+  if (!options.dump.empty()) std::filesystem::create_directories(options.dump);
+  print_census(options, from, to);
+  std::fflush(stdout);
+
+  int ends[2];
+  if (pipe(ends) != 0) return 2;
+  for (int job = 0; job < options.jobs; ++job)
+    if (fork() == 0) {
+      close(ends[0]);
+      std::FILE* out = fdopen(ends[1], "w");
+      work(options, from, to, job, out);
+      std::fflush(out);
+      _exit(0);
+    }
+  close(ends[1]);
+  std::FILE* in = fdopen(ends[0], "r");
+  Table table;
+  std::map<std::pair<std::string, std::string>, double> seconds;
+  std::string line;
+  for (int c = 0; (c = std::fgetc(in)) != EOF;) {
+    if (c != '\n') {
+      line += static_cast<char>(c);
+      continue;
+    }
+    const std::vector<std::string> f = fields(line);
+    line.clear();
+    if (f.size() < 5) continue;
+    const int outcome = std::stoi(f[3]);
+    ++table[{f[0], f[1]}][outcome];
+    seconds[{f[0], f[1]}] = std::max(seconds[{f[0], f[1]}], std::stod(f[4]));
+    if (options.verbose || outcome != 0)
+      fmt::print("{:10} {:9} {:6} {:12} {:6.1f} s  {}\n", f[0], f[1], f[2],
+                 to_string(static_cast<Outcome>(outcome)), std::stod(f[4]),
+                 f.size() > 5 ? f[5].substr(0, 260) : "");
+    std::fflush(stdout);
+  }
+  while (wait(nullptr) > 0) {
+  }
+  fmt::print("\n{:10} {:9} {:>6}", "class", "writing", "runs");
+  for (int o = 0; o <= static_cast<int>(Outcome::kNoReference); ++o)
+    fmt::print(" {:>12}", to_string(static_cast<Outcome>(o)));
+  fmt::print(" {:>10}\n", "slowest");
+  int bad = 0;
+  for (const auto& [key, counts] : table) {
+    int runs = 0;
+    for (const auto& [outcome, count] : counts) {
+      runs += count;
+      if (key.second != "reference" && outcome != static_cast<int>(Outcome::kRight) &&
+          outcome != static_cast<int>(Outcome::kIllPosed))
+        bad += count;
+    }
+    fmt::print("{:10} {:9} {:6}", key.first, key.second, runs);
+    for (int o = 0; o <= static_cast<int>(Outcome::kNoReference); ++o)
+      fmt::print(" {:12}", counts.contains(o) ? counts.at(o) : 0);
+    fmt::print(" {:8.1f} s\n", seconds[key]);
+  }
+  return bad == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace saltus::oracle
+
+int main(int argc, char** argv) {
+  using namespace saltus::oracle;
+  Options options;
+  options.judge.library_folder = SALTUS_LIBRARY_FOLDER;
+  CLI::App app("Compares Saltus with a reference on random drivetrains");
+  app.add_option("--class", options.classes,
+                 "random, degenerate, brakes, rest, backlash; default: all")
+      ->delimiter(',');
+  app.add_option("--writing", options.writings, "library, sign, when; default: all")
+      ->delimiter(',');
+  app.add_option("--seeds", options.seeds, "FROM:TO, without TO");
+  app.add_option("--tolerance", options.judge.tolerance, "of the runs");
+  app.add_option("--seconds", options.judge.seconds, "processor time of a run");
+  app.add_option("--jobs", options.jobs, "processes");
+  app.add_option("--dump", options.dump, "folder for the models that fail");
+  app.add_option("--show", options.show, "print the model and the reference of this seed");
+  app.add_flag("--verbose", options.verbose, "one line for every run");
+  app.add_flag("--reference", options.reference_only,
+               "check the references against each other, run nothing");
+  CLI11_PARSE(app, argc, argv);
+  if (options.classes.empty())
+    for (const auto& [name, family] : families()) options.classes.push_back(name);
+  if (options.writings.empty())
+    for (const auto& [name, writing] : writings()) options.writings.push_back(name);
+  return run(options);
+}

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oracle/network.h"
+
+namespace saltus::oracle {
+
+// Ways to write the same network. Each stands for the laws of network.h.
+enum class Writing { kLibrary, kSign, kWhen };
+const std::vector<std::pair<std::string, Writing>>& writings();
+
+// A model and what its unknowns are called, by body.
+struct Written {
+  std::string text;  // its last class is the model
+  std::vector<std::string> speeds;
+  std::vector<std::string> angles;
+};
+
+// Empty if the network has an element that this writing has no form for.
+std::optional<Written> write(const Network& network, Writing writing);
+
+}  // namespace saltus::oracle
