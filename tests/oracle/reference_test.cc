@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "oracle/network.h"
 #include "oracle/time_stepping.h"
 
@@ -29,7 +31,7 @@ Network brake_reversal() {
 // The slip falls by 6 rad/s2 until t = 1/6 and goes on falling by 2.
 Network clutch_reversal() {
   Network network;
-  network.bodies = {{.inertia = 1.0},
+  network.bodies = {{.inertia = 1.0, .start_speed = 0.0, .torque = Signal::constant(0.0)},
                     {.inertia = 1.0, .start_speed = 1.0, .torque = Signal::constant(-4.0)}};
   network.elements = {friction(0, 1, 1.0)};
   network.stop_time = 2.0;
