@@ -30,6 +30,12 @@ run 0 examples; for name in ball tanks robertson rectifier pendulum slider_crank
 has out "Saltus.Examples.Ball "; has out "the velocity jumps at every impact"; has out "Saltus.Drivetrain.Examples.Engagement "
 run 2; has err "error:"
 
+# Fixed-step methods for springs
+run 0 springs --steps 0.1 --plot s.svg --csv s.csv; has out "switching-exact"; exists s.svg; has s.csv "0.1,euler,"
+run 0 springs --case friction --steps 0.1; has out "knows no friction"
+run 2 springs --steps 0; has err "positive"
+run 2 springs --case nothing; has err "nothing"
+
 # A plain run says where the points are, and shows no progress in a pipe
 run 0 simulate ball --stop-time 2.5; has out "completed"; has out "results/ball.csv"; has out "events"; empty err
 exists results/ball.csv

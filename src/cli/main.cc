@@ -25,6 +25,7 @@ constexpr const char* kFooter = R"(Examples:
   saltus simulate tanks --json - | jq .events
   saltus analyze pendulum
   saltus compare pendulum
+  saltus springs --case undamped
 
 `saltus simulate --help`, `saltus analyze --help` and `saltus compare --help` explain the options.
 Exit status: 0 reached the stop time (or the model ended the run); 1 stopped early, results up to
@@ -79,6 +80,7 @@ int run(int argc, const char* const* argv) {
   saltus::add_analyze_command(program, status);
   saltus::add_check_command(program, status);
   saltus::add_compare_command(program, status);
+  saltus::add_springs_command(program, status);
   saltus::add_examples_command(program, status);
   try {
     program.parse(argc, argv);
