@@ -68,7 +68,7 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
     if (frame.locals.find(name) != nullptr) continue;
     const Found found = lookup(name, scope);
     if (found.instance == nullptr)
-      unknown_name(name, target->text(), scope, target->parts[0].place);
+      tree_.unknown_name(name, target->text(), scope, target->parts[0].place);
     Value value = instance_value(*found.instance);
     names.push_back(found.instance->path);
     declared.push_back(value);

@@ -55,7 +55,8 @@ void Flattener::check_attributes(Instance& leaf) {
         if (value.type != BasicType::kBoolean) refuse_as("Boolean");
         break;
       case Kind::kStateSelect:
-        if (value.type != BasicType::kEnumeration || value.definition != builtins_["StateSelect"])
+        if (value.type != BasicType::kEnumeration ||
+            value.definition != tree_.builtin("StateSelect"))
           refuse_as("a StateSelect");
         break;
       case Kind::kNumber: {

@@ -35,58 +35,58 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
       throw Error(fmt::format("{}() has too few arguments", f.text()), place.location());
     }
   }
-  const Found first = f.absolute ? lookup_top(f.parts[0].name) : lookup(f.parts[0].name, scope);
+  Found first = f.absolute ? tree_.lookup_top(f.parts[0].name) : lookup(f.parts[0].name, scope);
   if (first.local != nullptr && first.local->type == BasicType::kFunction && f.parts.size() == 1) {
     const FunctionValue& function = *first.local->function;
-    const ClassInfo& in = info(*function.definition);
     // The inputs that are already bound are left out when positions are counted.
     std::vector<NamedValue> arguments = function.bound;
     std::size_t next = 0;
-    for (const ClassInfo::Element& element : in.elements) {
-      if (element.component->causality != Causality::kInput) continue;
-      const auto bound = [&](const auto& b) { return b.first == element.component->name; };
+    for (const std::string& input : input_names(*function.function, false)) {
+      const auto bound = [&](const auto& b) { return b.first == input; };
       if (std::any_of(function.bound.begin(), function.bound.end(), bound)) continue;
       if (next < e.arguments.size())
-        arguments.emplace_back(element.component->name, evaluate(*e.arguments[next++], scope));
+        arguments.emplace_back(input, evaluate(*e.arguments[next++], scope));
     }
     for (const NamedArgument& named : e.named)
       arguments.emplace_back(named.name, evaluate(*named.value, scope));
-    return call_vectorized(*function.definition, arguments, place);
+    return call_vectorized(*function.function, arguments, place);
   }
-  if (!first) unknown_name(f.parts[0].name, f.text(), scope, place);
-  // Functions of components: only records have none; find the class through the component's type.
-  ClassRef cls = first.cls;
-  if (first.instance != nullptr) {
-    resolve(*first.instance);
-    if (f.parts.size() > 1 && !first.instance->is_leaf())
-      cls = {first.instance->type.info->definition, first.instance->type.scope};
-  }
-  for (std::size_t k = 1; k < f.parts.size() && cls; ++k) {
-    const ClassRef package = cls;
-    cls = member_of(package, f.parts[k].name).cls;
-    if (!cls) {
-      const ClassDefinition& in = *resolve_type(package).info->definition;
-      throw Error(
-          fmt::format("there is no function '{}' in '{}'{}", f.parts[k].name, in.qualified_name(),
-                      did_you_mean(f.parts[k].name, library_.child_names(&in))),
-          place.location());
+  if (!first) tree_.unknown_name(f.parts[0].name, f.text(), scope, place);
+  // A function may be an element of a component: a.b.f(x).
+  for (std::size_t k = 1; k < f.parts.size() && first.local == nullptr; ++k) {
+    Instance* at = first.instance;
+    if (at != nullptr) {
+      resolve(*at);
+      if (at->target != nullptr) at = at->target;
+    } else {
+      at = &tree_.class_instance(*first.cls);
     }
+    first = tree_.member_of(*at, f.parts[k].name);
+    if (!first)
+      throw Error(fmt::format("there is no function '{}' in '{}'{}", f.parts[k].name,
+                              at->definition().qualified_name(),
+                              did_you_mean(f.parts[k].name, tree_.names_in(*at->type.info))),
+                  place.location());
   }
-  if (!cls) throw Error(fmt::format("'{}' is not a function", f.text()), place.location());
-  const TypeRef type = resolve_type(cls);
-  const ClassDefinition& definition = *type.info->definition;
+  if (first.cls == nullptr)
+    throw Error(fmt::format("'{}' is not a function", f.text()), place.location());
+  const TypeRef& type = tree_.type_of(*first.cls);
+  Instance& called = tree_.class_instance(*first.cls);
+  const ClassDefinition& definition = *type.definition;
   if (definition.kind == ClassKind::kRecord || definition.kind == ClassKind::kOperatorRecord ||
       definition.kind == ClassKind::kConnector) {
     if (definition.kind == ClassKind::kOperatorRecord)
       refuse(fmt::format("operator record '{}'", definition.name), place);
-    return {construct_record(cls, e, scope, place)};
+    return {construct_record(called, e, scope, place)};
   }
   if (type.info->basic == BasicType::kObject) {
+    // Its class is basic to lookup, but for the functions that make and unmake it.
     const ClassDefinition* constructor = library_.child(&definition, "constructor");
     if (constructor == nullptr) refuse(fmt::format("external object '{}'", definition.name), place);
     ExternalObject object;
     object.definition = &definition;
-    object.arguments = bind_arguments(info(*constructor), e, scope, place);
+    object.arguments =
+        bind_arguments(tree_.class_instance(tree_.element_of(*constructor)), e, scope, place);
     Value value;
     value.type = BasicType::kObject;
     value.object = std::make_shared<ExternalObject>(std::move(object));
@@ -101,17 +101,15 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
   if (definition.kind != ClassKind::kFunction && definition.kind != ClassKind::kOperatorFunction)
     throw Error(fmt::format("'{}' is a {}, not a function", f.text(), spelling(definition.kind)),
                 place.location());
-  return call_vectorized(definition, bind_arguments(*type.info, e, scope, place), place);
+  return call_vectorized(called, bind_arguments(called, e, scope, place), place);
 }
 
-std::vector<NamedValue> Flattener::bind_arguments(const ClassInfo& in, const CallExpression& e,
+std::vector<NamedValue> Flattener::bind_arguments(Instance& function, const CallExpression& e,
                                                   const Scope& scope, const Place& place) {
+  const ClassInfo& in = *function.type.info;
   std::vector<NamedValue> result;
   if (!e.iterators.empty()) refuse("a reduction with a function of the model", place);
-  std::vector<std::string> inputs;
-  for (const ClassInfo::Element& element : in.elements)
-    if (element.component->causality == Causality::kInput)
-      inputs.push_back(element.component->name);
+  const std::vector<std::string> inputs = input_names(function, false);
   if (e.arguments.size() > inputs.size())
     throw Error(fmt::format("{}() takes {} argument{}, not {}", in.definition->name, inputs.size(),
                             inputs.size() == 1 ? "" : "s", e.arguments.size()),
@@ -127,8 +125,8 @@ std::vector<NamedValue> Flattener::bind_arguments(const ClassInfo& in, const Cal
   }
   for (const auto& [name, value] : result) {
     const ClassInfo::Element& element = in.elements[in.element_index.at(name)];
-    const Scope declared{nullptr, in.bases[element.base].definition, nullptr};
-    const ClassInfo& type = *resolve_type(lookup_class(element.component->type, declared)).info;
+    const Scope declared{&function, in.bases[element.base].definition, nullptr};
+    const ClassInfo& type = *type_named(element.component->type, declared).info;
     if (!type.basic || !is_number_like(*type.basic) || value.type == *type.basic ||
         (is_numeric(value.type) && *type.basic == BasicType::kReal))
       continue;
@@ -140,10 +138,10 @@ std::vector<NamedValue> Flattener::bind_arguments(const ClassInfo& in, const Cal
 }
 
 // A function of scalars called with arrays is applied to each element.
-std::vector<Value> Flattener::call_vectorized(const ClassDefinition& function,
+std::vector<Value> Flattener::call_vectorized(Instance& function,
                                               const std::vector<NamedValue>& arguments,
                                               const Place& place) {
-  const ClassInfo& in = info(function);
+  const ClassInfo& in = *function.type.info;
   Dimensions shape;
   std::vector<bool> spread(arguments.size(), false);
   for (std::size_t k = 0; k < arguments.size(); ++k) {
@@ -154,14 +152,14 @@ std::vector<Value> Flattener::call_vectorized(const ClassDefinition& function,
     const Component& component = *in.elements[element->second].component;
     if (!component.dimensions.empty()) continue;
     const ClassInfo::Base& base = in.bases[in.elements[element->second].base];
-    const TypeRef type =
-        resolve_type(lookup_class(component.type, {nullptr, base.definition, nullptr}));
+    const TypeRef& type = type_named(component.type, {&function, base.definition, nullptr});
     if (!type.dimensions.empty() || !type.info->basic) continue;
     if (shape.empty()) shape = value.dimensions;
     if (shape != value.dimensions)
-      throw Error(fmt::format("{}() is called with arrays of different shape: {} and {}",
-                              function.name, to_text(shape), to_text(value.dimensions)),
-                  place.location());
+      throw Error(
+          fmt::format("{}() is called with arrays of different shape: {} and {}",
+                      function.definition().name, to_text(shape), to_text(value.dimensions)),
+          place.location());
     spread[k] = true;
   }
   if (shape.empty()) return call_function(function, arguments, place);
@@ -177,7 +175,7 @@ std::vector<Value> Flattener::call_vectorized(const ClassDefinition& function,
   return {stack(parts, shape, place)};
 }
 
-std::vector<Value> Flattener::call_function(const ClassDefinition& function,
+std::vector<Value> Flattener::call_function(Instance& function,
                                             const std::vector<NamedValue>& arguments,
                                             const Place& place) {
   if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
@@ -188,17 +186,18 @@ std::vector<Value> Flattener::call_function(const ClassDefinition& function,
   return *std::move(results);
 }
 
-std::vector<Value> Flattener::run_inlined(const ClassDefinition& function,
+std::vector<Value> Flattener::run_inlined(Instance& function,
                                           const std::vector<NamedValue>& arguments,
                                           const Place& place) {
-  const ClassInfo& in = info(function);
-  if (function.external)
-    refuse(fmt::format("external function '{}'", function.qualified_name()), place);
+  const ClassInfo& in = *function.type.info;
+  const ClassDefinition& definition = function.definition();
+  if (definition.external)
+    refuse(fmt::format("external function '{}'", definition.qualified_name()), place);
   bool has_algorithm = false;
   for (const ClassInfo::Base& base : in.bases)
     has_algorithm = has_algorithm || !base.definition->algorithms.empty();
-  if (!has_algorithm && function.partial)
-    throw Error(fmt::format("function '{}' is partial and cannot be called", function.name),
+  if (!has_algorithm && definition.partial)
+    throw Error(fmt::format("function '{}' is partial and cannot be called", definition.name),
                 place.location());
   bool numbers_only = true;
   for (const auto& [name, value] : arguments)
@@ -208,18 +207,18 @@ std::vector<Value> Flattener::run_inlined(const ClassDefinition& function,
   const bool outermost = in_function_ == 0;
   const int no_event = no_event_;
   const int in_function = in_function_;
-  const std::vector<const ClassDefinition*> stack = call_stack_;
+  const std::vector<const Instance*> stack = call_stack_;
   const std::vector<std::size_t> ends = end_values_;
   try {
     if ((recursive && !numbers_only && trace_ == nullptr) || call_stack_.size() > kMaxCalls)
       throw Error(fmt::format("function '{}' calls itself without end, or with arguments that vary",
-                              function.qualified_name()),
+                              definition.qualified_name()),
                   place.location());
     call_stack_.push_back(&function);
     ++no_event_;
     ++in_function_;
     end_values_.clear();
-    std::vector<Value> results = run_function(in, arguments, place);
+    std::vector<Value> results = run_function(function, arguments, place);
     end_values_ = ends;
     --in_function_;
     --no_event_;
@@ -238,10 +237,9 @@ std::vector<Value> Flattener::run_inlined(const ClassDefinition& function,
   }
 }
 
-Value Flattener::construct_record(const ClassRef& record, const CallExpression& e,
-                                  const Scope& scope, const Place& place) {
-  const TypeRef type = resolve_type(record);
-  const ClassInfo& in = *type.info;
+Value Flattener::construct_record(Instance& record, const CallExpression& e, const Scope& scope,
+                                  const Place& place) {
+  const ClassInfo& in = *record.type.info;
   std::vector<NamedValue> given;
   for (std::size_t k = 0; k < e.arguments.size(); ++k) {
     if (k >= in.elements.size())
@@ -259,45 +257,7 @@ Value Flattener::construct_record(const ClassRef& record, const CallExpression& 
     }
     given.emplace_back(named.name, evaluate(*named.value, scope));
   }
-  return construct_record(*in.definition, given, place);
-}
-
-Value Flattener::construct_record(const ClassDefinition& record,
-                                  const std::vector<NamedValue>& given, const Place& place) {
-  const ClassInfo& in = info(record);
-  Value value;
-  value.type = BasicType::kRecord;
-  value.definition = &record;
-  Record made;
-  // Defaults may refer to other fields, so fields are filled through a frame of locals.
-  Locals locals;
-  std::vector<bool> done(in.elements.size(), false);
-  for (const auto& [name, v] : given) {
-    locals.values.emplace_back(name, v);
-    done[in.element_index.at(name)] = true;
-  }
-  for (std::size_t k = 0; k < in.elements.size(); ++k) {
-    if (done[k]) continue;
-    const Component& component = *in.elements[k].component;
-    const ClassDefinition* owner = in.bases[in.elements[k].base].definition;
-    Layers layers;
-    for (const ExtendsModification& m : in.bases[in.elements[k].base].modifications) {
-      Layers own;
-      append_layers(m.modification, {nullptr, m.lexical, &locals}, own);
-      for (const Layer& layer : own) append_child_layers(layer, component.name, layers);
-    }
-    append_layers(component.modification.get(), {nullptr, owner, &locals}, layers);
-    const auto layer = std::find_if(layers.begin(), layers.end(),
-                                    [](const Layer& l) { return l.value != nullptr; });
-    if (layer == layers.end())
-      throw Error(fmt::format("record '{}' needs a value for '{}'", record.name, component.name),
-                  place.location());
-    locals.values.emplace_back(component.name, layer_value(*layer));
-  }
-  for (const ClassInfo::Element& element : in.elements)
-    made.fields.emplace_back(element.component->name, *locals.find(element.component->name));
-  value.records.push_back(std::move(made));
-  return value;
+  return make_record(record, given, {}, false, place);
 }
 
 }  // namespace saltus

@@ -106,13 +106,13 @@ std::vector<DerivativeAnnotation> derivative_annotations(const ClassDefinition& 
   return found;
 }
 
-DerivativeFunction::DerivativeFunction(std::shared_ptr<Library> library, Call call,
+DerivativeFunction::DerivativeFunction(std::shared_ptr<InstanceTree> tree, Call call,
                                        std::vector<Expr> inputs)
-    : library_(std::move(library)),
+    : tree_(std::move(tree)),
       call_(std::move(call)),
       inputs_(std::move(inputs)),
-      scratch_(call_.function->name),
-      host_(library_, scratch_) {
+      scratch_(call_.function->definition().name),
+      host_(tree_, scratch_) {
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     symbols_.push_back(scratch_.system.variable(fmt::format("input {}", k + 1)));
     slope_symbols_.push_back(
@@ -125,6 +125,7 @@ DerivativeFunction::DerivativeFunction(std::shared_ptr<Library> library, Call ca
 }
 
 std::vector<Value> DerivativeFunction::results() {
+  const std::lock_guard<std::recursive_mutex> lock(tree_->mutex);
   std::vector<Value> made = host_.results_of(*call_.function, call_.arguments, call_.place, true);
   std::size_t real = 0;
   for (Value& value : made)
@@ -148,7 +149,7 @@ std::shared_ptr<const Function> DerivativeFunction::function_of(const Expr& valu
   compiled->tape = Tape(std::vector<Expr>{value}, {symbols_}, TapeCode::kInterpreted);
   compiled->registers = compiled->tape.make_workspace();
   Function f;
-  f.name = call_.function->qualified_name();
+  f.name = call_.function->definition().qualified_name();
   if (real > 0) f.name += fmt::format("#{}", real + 1);
   f.arity = symbols_.size();
   f.evaluate = [compiled](const double* inputs) {
@@ -172,6 +173,7 @@ std::shared_ptr<const Function> DerivativeFunction::function_of(const Expr& valu
 Expr DerivativeFunction::rate(std::size_t real, const std::vector<Expr>& arguments,
                               const std::vector<Expr>& slopes) {
   if (derivatives_.empty()) {
+    const std::lock_guard<std::recursive_mutex> lock(tree_->mutex);
     std::vector<NamedValue> given;
     for (std::size_t k = 0; k < call_.inputs.size(); ++k)
       for (const NamedValue& argument : call_.arguments)
@@ -196,8 +198,9 @@ Expr DerivativeFunction::rate(std::size_t real, const std::vector<Expr>& argumen
   }
   if (real >= derivatives_.size())
     throw Error(fmt::format("'{}' has fewer results than '{}', whose derivative it should be",
-                            call_.derivative->qualified_name(), call_.function->qualified_name()),
-                call_.derivative->place.location());
+                            call_.derivative->definition().qualified_name(),
+                            call_.function->definition().qualified_name()),
+                call_.derivative->definition().place.location());
   std::vector<Expr> from = symbols_;
   from.insert(from.end(), slope_symbols_.begin(), slope_symbols_.end());
   std::vector<Expr> to = arguments;
@@ -205,7 +208,7 @@ Expr DerivativeFunction::rate(std::size_t real, const std::vector<Expr>& argumen
   return transplanted(derivatives_[real], from, to);
 }
 
-std::vector<Value> Flattener::results_of(const ClassDefinition& function,
+std::vector<Value> Flattener::results_of(Instance& function,
                                          const std::vector<NamedValue>& arguments,
                                          const Place& place, bool is_value) {
   std::vector<Value> results;
@@ -218,24 +221,24 @@ std::vector<Value> Flattener::results_of(const ClassDefinition& function,
   return results;
 }
 
-std::vector<std::string> Flattener::input_names(const ClassDefinition& function, bool only_real) {
+std::vector<std::string> Flattener::input_names(Instance& function, bool only_real) {
   std::vector<std::string> names;
-  const ClassInfo& in = info(function);
+  const ClassInfo& in = *function.type.info;
   for (const ClassInfo::Element& element : in.elements) {
     const Component& component = *element.component;
     if (component.causality != Causality::kInput) continue;
-    const Scope scope{nullptr, in.bases[element.base].definition, nullptr};
-    if (!only_real ||
-        resolve_type(lookup_class(component.type, scope)).info->basic == BasicType::kReal)
+    const Scope scope{&function, in.bases[element.base].definition, nullptr};
+    if (!only_real || type_named(component.type, scope).info->basic == BasicType::kReal)
       names.push_back(component.name);
   }
   return names;
 }
 
 std::optional<std::vector<Value>> Flattener::call_with_derivative(
-    const ClassDefinition& function, const std::vector<NamedValue>& arguments, const Place& place) {
-  if (trace_ != nullptr || function.annotation() == nullptr) return std::nullopt;
-  const std::vector<DerivativeAnnotation> annotations = derivative_annotations(function);
+    Instance& function, const std::vector<NamedValue>& arguments, const Place& place) {
+  const ClassDefinition& definition = function.definition();
+  if (trace_ != nullptr || definition.annotation() == nullptr) return std::nullopt;
+  const std::vector<DerivativeAnnotation> annotations = derivative_annotations(definition);
   if (annotations.empty()) return std::nullopt;
   DerivativeFunction::Call made;
   made.function = &function;
@@ -264,8 +267,8 @@ std::optional<std::vector<Value>> Flattener::call_with_derivative(
     const bool applies = std::none_of(annotation.zero.begin(), annotation.zero.end(),
                                       [&](const std::string& k) { return holds(varying, k); });
     if (!applies) continue;
-    const ClassRef cls = lookup_class(annotation.function, {nullptr, &function, nullptr});
-    made.derivative = resolve_type(cls).info->definition;
+    made.derivative = &tree_.class_instance(
+        tree_.lookup_class(annotation.function, {&function, &definition, nullptr}));
     made.derivative_inputs = input_names(*made.derivative, false);
     made.differentiated.clear();
     if (annotation.order > 1) {
@@ -282,10 +285,10 @@ std::optional<std::vector<Value>> Flattener::call_with_derivative(
     const std::size_t needed = made.inputs.size() + made.differentiated.size();
     if (made.derivative_inputs.size() != needed || made.differentiated.empty())
       throw Error(fmt::format("'{}' cannot be the derivative of '{}': it has {} inputs, not {}",
-                              made.derivative->qualified_name(), function.qualified_name(),
-                              made.derivative_inputs.size(), needed),
+                              made.derivative->definition().qualified_name(),
+                              definition.qualified_name(), made.derivative_inputs.size(), needed),
                   annotation.function.place.location());
-    return std::make_shared<DerivativeFunction>(owned_library_, std::move(made), std::move(unknown))
+    return std::make_shared<DerivativeFunction>(owned_tree_, std::move(made), std::move(unknown))
         ->results();
   }
   return std::nullopt;

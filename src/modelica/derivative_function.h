@@ -29,8 +29,8 @@ std::vector<DerivativeAnnotation> derivative_annotations(const ClassDefinition& 
 class DerivativeFunction : public std::enable_shared_from_this<DerivativeFunction> {
  public:
   struct Call {
-    const ClassDefinition* function = nullptr;
-    const ClassDefinition* derivative = nullptr;
+    Instance* function = nullptr;
+    Instance* derivative = nullptr;
     std::vector<std::string> inputs;             // names of the function's inputs
     std::vector<std::string> derivative_inputs;  // and of the derivative's: first as many for those
     std::vector<std::string> differentiated;     // then one for each of these inputs
@@ -39,7 +39,7 @@ class DerivativeFunction : public std::enable_shared_from_this<DerivativeFunctio
   };
 
   // `inputs` stand in the arguments where they are not numbers, in order.
-  DerivativeFunction(std::shared_ptr<Library> library, Call call, std::vector<Expr> inputs);
+  DerivativeFunction(std::shared_ptr<InstanceTree> tree, Call call, std::vector<Expr> inputs);
 
   // The results of the call. Throws Error if the function cannot be run.
   std::vector<Value> results();
@@ -48,7 +48,7 @@ class DerivativeFunction : public std::enable_shared_from_this<DerivativeFunctio
   std::shared_ptr<const Function> function_of(const Expr& value, std::size_t real);
   Expr rate(std::size_t real, const std::vector<Expr>& arguments, const std::vector<Expr>& slopes);
 
-  std::shared_ptr<Library> library_;
+  std::shared_ptr<InstanceTree> tree_;
   Call call_;
   std::vector<Expr> inputs_;
   FlatModel scratch_;

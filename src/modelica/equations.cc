@@ -115,7 +115,7 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
     return;
   const Layer* layer = binding_layer(leaf);
   if (layer == nullptr) {
-    if (leaf.parent == root_.get() && leaf.causality == Causality::kInput) {
+    if (leaf.parent == root_ && leaf.causality == Causality::kInput) {
       // Nothing feeds an input of the model itself: it keeps its start value.
       const Value& symbols = value_of(leaf);
       for (const Expr& symbol : symbols.numbers) {

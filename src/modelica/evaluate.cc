@@ -55,8 +55,7 @@ Value Flattener::evaluate(const Expression& expression, const Scope& scope) {
         } else if constexpr (std::is_same_v<T, MatrixConstructor>) {
           return evaluate_matrix(e, scope, place);
         } else if constexpr (std::is_same_v<T, PartialApplication>) {
-          const ClassRef function = lookup_class(e.function, scope);
-          FunctionValue bound{resolve_type(function).info->definition, {}};
+          FunctionValue bound{&tree_.class_instance(tree_.lookup_class(e.function, scope)), {}};
           for (const NamedArgument& argument : e.named)
             bound.bound.emplace_back(argument.name, evaluate(*argument.value, scope));
           Value value;

@@ -6,39 +6,24 @@
 
 #include "base/error.h"
 #include "modelica/machine.h"
-#include "modelica/parser.h"
 #include "modelica/tables.h"
 
 namespace saltus {
 
-Flattener::Flattener(std::shared_ptr<Library> library, FlatModel& flat)
-    : owned_library_(std::move(library)), library_(*owned_library_), flat_(flat) {
-  make_builtins();
-}
+Flattener::Flattener(std::shared_ptr<InstanceTree> tree, FlatModel& flat)
+    : owned_tree_(std::move(tree)), tree_(*owned_tree_), library_(tree_.library()), flat_(flat) {}
 
 Flattener::~Flattener() = default;
-
-void Flattener::make_builtins() {
-  const ParseResult parsed = parse_modelica(
-      "type Real end Real; type Integer end Integer; type Boolean end Boolean;"
-      "type String end String; class ExternalObject end ExternalObject;"
-      "type StateSelect = enumeration(never, avoid, default, prefer, always);"
-      "type AssertionLevel = enumeration(warning, error);",
-      "predefined types");
-  if (!parsed.ok()) throw to_error(parsed.errors);
-  builtin_classes_ = parsed.definition->classes;
-  for (const auto& c : builtin_classes_) builtins_[c->name] = c.get();
-}
 
 void Flattener::run(const ClassDefinition& model, const Modification& settings,
                     const Modification& inputs) {
   for (const Argument& argument : inputs.arguments) inputs_.insert(&argument);
   sort_settings(settings);
-  root_ = make_root(model);
+  make_root(model);
   Layers outermost;
   for (const Modification* m : {static_cast<const Modification*>(&settings_), &inputs}) {
     for (const Argument& argument : m->arguments) overrides_.insert(&argument);
-    append_layers(m, {root_.get(), &model, nullptr}, outermost);
+    append_layers(m, {root_, &root_->definition(), nullptr}, outermost);
   }
   root_->layers.insert(root_->layers.begin(), outermost.begin(), outermost.end());
   instantiate(*root_);
@@ -110,7 +95,7 @@ void Flattener::check_imports() {
            c = c->enclosing)
         for (const Import& import : c->imports)
           attempt([&] {
-            if (!lookup_qualified(import.name))
+            if (!tree_.lookup_qualified(import.name))
               throw Error(fmt::format("import of '{}': there is no such class", import.name.text()),
                           import.place.location());
           });
@@ -176,8 +161,9 @@ void Flattener::read_experiment(const ClassDefinition& model) {
     if (argument == nullptr || argument->modification == nullptr ||
         argument->modification->value == nullptr)
       return std::nullopt;
-    return constant_number(evaluate(*argument->modification->value, {nullptr, &model, nullptr}),
-                           argument->place, "the experiment annotation");
+    return constant_number(
+        evaluate(*argument->modification->value, {root_, &root_->definition(), nullptr}),
+        argument->place, "the experiment annotation");
   };
   Experiment& e = flat_.system.experiment;
   e.start_time = number("StartTime").value_or(e.start_time);

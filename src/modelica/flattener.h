@@ -12,8 +12,7 @@
 
 #include "base/error.h"
 #include "model/flat_model.h"
-#include "modelica/instance.h"
-#include "modelica/library.h"
+#include "modelica/instance_tree.h"
 #include "modelica/value.h"
 
 namespace saltus {
@@ -26,8 +25,8 @@ struct Trace;
 // so they are one class; each group below is one source file.
 class Flattener {
  public:
-  // Functions that are run with numbers keep the library alive.
-  Flattener(std::shared_ptr<Library> library, FlatModel& flat);
+  // Functions that are run with numbers keep the tree alive.
+  Flattener(std::shared_ptr<InstanceTree> tree, FlatModel& flat);
   ~Flattener();
 
   // Flattens the class into the model given. `settings` and `inputs` are the outermost
@@ -35,14 +34,12 @@ class Flattener {
   void run(const ClassDefinition& model, const Modification& settings, const Modification& inputs);
 
   // Runs a function along the way that the numbers of `into` take. Throws Error.
-  std::vector<Value> trace(const ClassDefinition& function,
-                           const std::vector<NamedValue>& arguments, const Place& place,
-                           Trace& into);
+  std::vector<Value> trace(Instance& function, const std::vector<NamedValue>& arguments,
+                           const Place& place, Trace& into);
   // The results of a function as expressions of its arguments; `is_value`: also if it names its
   // derivative. Throws Error.
-  std::vector<Value> results_of(const ClassDefinition& function,
-                                const std::vector<NamedValue>& arguments, const Place& place,
-                                bool is_value);
+  std::vector<Value> results_of(Instance& function, const std::vector<NamedValue>& arguments,
+                                const Place& place, bool is_value);
 
   // Where each variable of the model is declared, by VariableId.
   const std::vector<SourceLocation>& variable_places() const { return variable_places_; }
@@ -50,56 +47,32 @@ class Flattener {
  private:
   struct EquationSink;
 
-  // --- class_info.cc: classes with what they inherit
-  const ClassInfo& info(const ClassDefinition& definition);
-  void add_bases(ClassInfo& target, const ClassDefinition& definition,
-                 const std::vector<ExtendsModification>& on_the_way, int depth);
-  void add_base(ClassInfo& target, const ClassRef& base, const Modification* modification,
-                const ClassDefinition& lexical, const std::vector<ExtendsModification>& on_the_way,
-                const Place& place, int depth);
-  const ClassInfo::Member& member(const ClassInfo& info, const std::string& name);
-  const ClassDefinition* builtin_class(std::string_view name) const;
-
-  // --- lookup.cc: names
-  struct Found {
-    const Value* local = nullptr;
-    Instance* instance = nullptr;
-    ClassRef cls;
-    explicit operator bool() const { return local != nullptr || instance != nullptr || cls; }
-  };
-  Found lookup(const std::string& name, const Scope& scope);
-  Found lookup_in(const std::string& name, const Scope& scope);  // not outward
-  Found lookup_top(const std::string& name);
-  Found lookup_qualified(const Name& name);  // from the top
-  Found member_of(const ClassRef& cls, const std::string& name);
-  std::optional<Scope> outward(const Scope& scope);
-  ClassRef redeclared(Instance* instance, const ClassInfo& info, std::size_t base,
-                      const std::string& name);
-  ClassRef lookup_class(const Name& name, const Scope& scope);  // throws Error
-  TypeRef resolve_type(ClassRef cls);
-  Instance& package_instance(const ClassDefinition& definition);
-  std::vector<std::string> visible_names(const Scope& scope);
-  [[noreturn]] void unknown_name(const std::string& name, const std::string& whole,
-                                 const Scope& scope, const Place& place);
+  // --- names: see InstanceTree
+  using Found = InstanceTree::Found;
+  Found lookup(const std::string& name, const Scope& scope) {
+    return tree_.lookup(name, scope, past_shadows_);
+  }
+  const TypeRef& type_named(const Name& name, const Scope& scope) {
+    return tree_.type_of(tree_.lookup_class(name, scope));
+  }
 
   // --- instantiate.cc: the tree
-  std::unique_ptr<Instance> make_root(const ClassDefinition& model);
+  void make_root(const ClassDefinition& model);
   void resolve(Instance& instance);
-  void expand(Instance& instance);
   void make_elements(Instance& instance);
-  Instance* find_child(Instance& instance, std::string_view name);
+  Instance* find_child(Instance& instance, std::string_view name) {
+    return tree_.find_child(instance, name);
+  }
+  void expand(Instance& instance) { tree_.expand(instance); }
   Instance& child(Instance& instance, const std::string& name, const Place& place);
   bool is_active(Instance& instance);
   const Dimensions& dimensions(Instance& instance);
   Instance* find_inner(const Instance& outer);
-  Layers layers_for(Instance& instance, const ClassInfo& info, std::size_t base,
-                    std::string_view name);
   void instantiate(Instance& instance);  // everything below
 
   // --- modifier_check.cc: modifications must reach something
   void check_modifiers(const Instance& instance);
   void check_twice(const Modification& modification);
-  void check_layers(const Instance& instance) const;
   void check_replacement(const Instance& instance);
   void check_modifier(const Instance& instance, const std::string& name, const Place& place);
   std::vector<std::string> child_names(Instance& instance);
@@ -155,7 +128,7 @@ class Flattener {
   Value reference(const ComponentReference& reference, const Scope& scope, const Place& place);
   Value navigate(Instance& instance, const ComponentReference& reference, std::size_t part,
                  const Scope& scope);
-  Value class_value(const ClassRef& cls, const ComponentReference& reference, std::size_t part,
+  Value class_value(ClassElement& cls, const ComponentReference& reference, std::size_t part,
                     const Scope& scope);
   struct Subscripts {
     std::vector<std::vector<std::size_t>> chosen;  // from 0, for each dimension given
@@ -199,13 +172,13 @@ class Flattener {
   Value delayed_value(const CallExpression& e, const Scope& scope, const Place& place);
   Value pre_of(const Value& value, const Place& place);
   Value derivative_of(const Value& value, const Place& place);
-  std::vector<Value> call_function(const ClassDefinition& function,
-                                   const std::vector<NamedValue>& arguments, const Place& place);
-  std::vector<Value> run_inlined(const ClassDefinition& function,
-                                 const std::vector<NamedValue>& arguments, const Place& place);
-  std::vector<Value> call_vectorized(const ClassDefinition& function,
-                                     const std::vector<NamedValue>& arguments, const Place& place);
-  std::optional<std::vector<Value>> call_native(const ClassDefinition& function,
+  std::vector<Value> call_function(Instance& function, const std::vector<NamedValue>& arguments,
+                                   const Place& place);
+  std::vector<Value> run_inlined(Instance& function, const std::vector<NamedValue>& arguments,
+                                 const Place& place);
+  std::vector<Value> call_vectorized(Instance& function, const std::vector<NamedValue>& arguments,
+                                     const Place& place);
+  std::optional<std::vector<Value>> call_native(Instance& function,
                                                 const std::vector<NamedValue>& arguments,
                                                 const Place& place);
   std::optional<Value> interpolate_vector(const std::vector<NamedValue>& arguments,
@@ -213,20 +186,19 @@ class Flattener {
   std::string resource_path(const std::string& uri, const Place& place);
   std::optional<Value> call_table(const std::string& name, const std::vector<NamedValue>& arguments,
                                   const Place& place);
-  Value construct_record(const ClassRef& record, const CallExpression& e, const Scope& scope,
+  // A record, a function: the class instance.
+  Value construct_record(Instance& record, const CallExpression& e, const Scope& scope,
                          const Place& place);
-  Value construct_record(const ClassDefinition& record, const std::vector<NamedValue>& given,
-                         const Place& place);
-  std::vector<NamedValue> bind_arguments(const ClassInfo& info, const CallExpression& e,
+  std::vector<NamedValue> bind_arguments(Instance& function, const CallExpression& e,
                                          const Scope& scope, const Place& place);
   std::string message_text(const Expression& expression, const Scope& scope);
 
   // --- statements.cc: symbolic execution
   struct Frame;
   enum class Flow { kNext, kBreak, kReturn };
-  std::vector<Value> run_function(const ClassInfo& info, const std::vector<NamedValue>& arguments,
+  std::vector<Value> run_function(Instance& function, const std::vector<NamedValue>& arguments,
                                   const Place& place);
-  std::vector<Value> explore(const ClassInfo& info, const std::vector<NamedValue>& arguments,
+  std::vector<Value> explore(Instance& function, const std::vector<NamedValue>& arguments,
                              const std::vector<bool>& prefix, const Place& place, int& leaves);
   Flow execute(const std::vector<Statement>& statements, Frame& frame);
   Flow execute(const Statement& statement, Frame& frame);
@@ -239,24 +211,33 @@ class Flattener {
   Flow execute_when(const WhenStatement& s, Frame& frame, const Place& place);
   void assign(const ComponentReference& target, const Value& value, Frame& frame,
               const Place& place);
-  Value declared_value(const ClassInfo& info, const ClassInfo::Element& element, Frame& frame,
+  Value declared_value(Instance& function, const ClassInfo::Element& element, Locals& locals,
                        const Place& place);
-  Value blank_value(const TypeRef& type, const Dimensions& size, const Place& place);
   void assign_into(Value& at, const ComponentReference& target, std::size_t part,
                    const Value& value, Frame& frame, const Place& place);
   void execute_call(const Expression& expression, Frame& frame);
   bool decide(const Expr& condition, Frame& frame, const Place& place);
 
+  // --- records.cc: values of variables that live in a function only
+  // The modifications of an element of a function or record whose other elements are `locals`.
+  Layers local_layers(Instance& holder, const ClassInfo::Element& element, const Locals& locals);
+  // A record of given fields and, for the others, what `outer` or the declarations say; without
+  // that they have no value if `may_lack` says so.
+  Value make_record(Instance& record, const std::vector<NamedValue>& given, const Layers& outer,
+                    bool may_lack, const Place& place);
+  Value blank_value(ClassElement& type, const Layers& layers, const Dimensions& size,
+                    const Place& place);
+
   // --- traced.cc: functions that are run with numbers; none if that fails as well
-  std::optional<std::vector<Value>> call_traced(const ClassDefinition& function,
+  std::optional<std::vector<Value>> call_traced(Instance& function,
                                                 const std::vector<NamedValue>& arguments,
                                                 const Place& place);
 
   // --- derivative_function.cc: functions that name their derivative
-  std::optional<std::vector<Value>> call_with_derivative(const ClassDefinition& function,
+  std::optional<std::vector<Value>> call_with_derivative(Instance& function,
                                                          const std::vector<NamedValue>& arguments,
                                                          const Place& place);
-  std::vector<std::string> input_names(const ClassDefinition& function, bool only_real);
+  std::vector<std::string> input_names(Instance& function, bool only_real);
 
   // --- inverse_function.cc: functions that name their inverse
   struct Inverse {
@@ -264,8 +245,8 @@ class Flattener {
     std::string output;
     const Expression* value = nullptr;
   };
-  const std::vector<Inverse>& inverses_of(const ClassDefinition& function);
-  void note_call(const ClassDefinition& function, const std::vector<NamedValue>& arguments,
+  const std::vector<Inverse>& inverses_of(Instance& function);
+  void note_call(Instance& function, const std::vector<NamedValue>& arguments,
                  const std::vector<Value>& results);
   // The last equation of the sink is given = result.
   void note_solved(const Expr& result, const Expr& given, EquationSink& sink);
@@ -379,19 +360,15 @@ class Flattener {
   // Imports of the classes that the model is made of and of those around them, used or not.
   void check_imports();
   void find_known_discretes(Instance& instance);
-  void make_builtins();
   void read_experiment(const ClassDefinition& model);
 
   [[noreturn]] static void refuse(const std::string& what, const Place& place);
 
-  std::shared_ptr<Library> owned_library_;
+  std::shared_ptr<InstanceTree> owned_tree_;
+  InstanceTree& tree_;
   Library& library_;
   FlatModel& flat_;
-  std::unordered_map<const ClassDefinition*, std::unique_ptr<ClassInfo>> infos_;
-  std::unordered_map<std::string_view, const ClassDefinition*> builtins_;
-  std::vector<std::shared_ptr<ClassDefinition>> builtin_classes_;
-  std::unordered_map<const ClassDefinition*, std::unique_ptr<Instance>> packages_;
-  std::unique_ptr<Instance> root_;
+  Instance* root_ = nullptr;                             // the model; null: only functions are run
   std::unordered_map<std::string, Value> layer_values_;  // of modifications with subscripts
   std::unordered_map<const Node*, double> fixed_numbers_;
   std::unordered_map<const Node*, bool> varies_;
@@ -409,7 +386,7 @@ class Flattener {
   bool past_shadows_ = false;
   bool only_connections_ = false;  // the pass that collects connect()
   int rounded_ = 0;
-  std::vector<const ClassDefinition*> call_stack_;
+  std::vector<const Instance*> call_stack_;
   std::vector<std::size_t> end_values_;  // of `end` inside subscripts
   std::unordered_map<std::shared_ptr<const ExternalObject>, std::unique_ptr<TableData>> tables_;
 
@@ -427,9 +404,9 @@ class Flattener {
   std::unordered_set<const Argument*> overrides_;  // settings and inputs
   std::unordered_set<const Argument*> inputs_;
   std::unordered_map<const Node*, Expr> edges_;
-  std::unordered_map<const ClassDefinition*, std::vector<Inverse>> inverses_;
+  std::unordered_map<const Instance*, std::vector<Inverse>> inverses_;
   struct NotedCall {
-    const ClassDefinition* function = nullptr;
+    Instance* function = nullptr;
     std::vector<NamedValue> arguments;
   };
   std::unordered_map<const Node*, NotedCall> calls_with_inverse_;  // by result

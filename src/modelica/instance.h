@@ -28,10 +28,11 @@ struct Locals {
   const Value* find(std::string_view name, bool past_shadows = false) const;
 };
 
-// Where a name is looked up: in the locals, among the components of `instance` that class `lexical`
-// can see, in `lexical` and the classes around it.
+// Where a name is looked up: in the locals, among the elements of `instance` that the class
+// `lexical`, its own or one it inherits from, can see, then in what is around that class. Both are
+// null at the top level.
 struct Scope {
-  Instance* instance = nullptr;  // null: only classes and constants
+  Instance* instance = nullptr;
   const ClassDefinition* lexical = nullptr;
   const Locals* locals = nullptr;
 };
@@ -54,54 +55,72 @@ struct Layer {
 };
 using Layers = std::vector<Layer>;  // the strongest first
 
-struct ClassRef {
-  const ClassDefinition* definition = nullptr;
-  Scope scope;  // where it is declared
-  explicit operator bool() const { return definition != nullptr; }
+// A modification that reaches the elements of a base class.
+struct BaseLayer {
+  Layer layer;
+  bool own = true;  // written in a class that the instance inherits from: its scope is the instance
 };
 
-// A modification of an extends clause or short class, and the class it is written in.
-struct ExtendsModification {
-  const Modification* modification = nullptr;
-  const ClassDefinition* lexical = nullptr;
-};
-
-// A class with everything it inherits; made once a class.
+// A class with everything it inherits, in the scope it is declared in.
 struct ClassInfo {
   struct Base {  // a base class; the last one is the class itself
     const ClassDefinition* definition = nullptr;
-    std::vector<ExtendsModification> modifications;  // on the way to it, the strongest first
+    Scope around;                          // where it is declared
+    std::size_t first = 0;                 // its own bases are the ones from here to itself
+    std::vector<BaseLayer> modifications;  // on the way to it, the strongest first
   };
   struct Element {
     const Component* component = nullptr;
     std::size_t base = 0;
+    std::vector<std::pair<const Component*, std::size_t>>
+        replaced;  // by `redeclare`, the last first
   };
-  struct Member {
+  struct Member {  // a class; null: there is none
     const ClassDefinition* definition = nullptr;
     std::size_t base = 0;
   };
 
   const ClassDefinition* definition = nullptr;
-  std::optional<BasicType> basic;                        // extends Real, enumeration ...
-  const ClassDefinition* enumeration = nullptr;          // the one with the literals
-  std::vector<ExtendsModification> basic_modifications;  // of the basic type
+  std::optional<BasicType> basic;                // extends Real, enumeration ...
+  const ClassDefinition* enumeration = nullptr;  // the one with the literals
+  std::vector<BaseLayer> basic_modifications;    // of the basic type
   Causality basic_causality = Causality::kNone;
+  std::vector<std::pair<ExpressionPtr, Scope>> dimensions;  // of base classes like Real[3]
   std::vector<Base> bases;
   std::vector<Element> elements;
   std::unordered_map<std::string_view, std::size_t> element_index;
-  std::unordered_map<std::string, Member> members;         // classes asked for, null if none
-  std::unordered_map<std::string, ClassRef> import_cache;  // of names found by import
+  std::unordered_map<std::string, Member> members;  // asked for so far
   bool complete = false;
+  // While it is made: classes whose bases are being added, with their scopes.
+  std::vector<std::pair<const ClassDefinition*, Scope>> open;
+  // A base was found through the class itself, so each instance has bases of its own.
+  bool own_bases = false;
+
+  // Place of a class among the bases; the class itself if it is none of them.
+  std::size_t base_of(const ClassDefinition* wanted) const;
 };
 
 // A type with short classes resolved.
 struct TypeRef {
+  const ClassDefinition* definition = nullptr;
   const ClassInfo* info = nullptr;
-  Layers modifications;  // of short classes, the strongest first
+  Layers modifications;  // from outside and of short classes, the strongest first
   std::vector<std::pair<ExpressionPtr, Scope>> dimensions;
   Causality causality = Causality::kNone;
   bool connector = false;
   Scope scope;  // around the class
+};
+
+// A class as the element of an instance: redeclarations have been made, and what modifies it is
+// known. Made once for each instance that is asked for it.
+struct ClassElement {
+  const ClassDefinition* definition = nullptr;
+  Scope scope;         // where it is declared
+  Layers environment;  // what modifies it from outside, the strongest first
+  Layers constraint;   // weaker than its own modifications: of the class it replaces
+
+  std::optional<TypeRef> type;         // once asked for
+  std::unique_ptr<Instance> instance;  // the class itself: its constants, classes and functions
 };
 
 struct Instance {
@@ -137,6 +156,12 @@ struct Instance {
   bool assigned_in_when = false;
   std::optional<Value> value;
 
+  // Classes in it that were asked for; those found before its bases were known come second.
+  std::unordered_map<std::string, std::unique_ptr<ClassElement>> classes;
+  std::unordered_map<std::string, std::unique_ptr<ClassElement>> early_classes;
+  std::unique_ptr<ClassInfo> own_info;  // if it cannot be shared
+
+  const ClassDefinition& definition() const { return *type.info->definition; }
   bool is_leaf() const { return type.info->basic.has_value(); }
   bool is_array() const { return dimensions && !dimensions->empty(); }
 };

@@ -9,14 +9,7 @@
 namespace saltus {
 namespace {
 
-constexpr int kMaxDepth = 200;
 constexpr std::size_t kMaxElements = 10'000'000;
-
-int depth_of(const Instance& instance) {
-  int depth = 0;
-  for (const Instance* i = &instance; i != nullptr; i = i->parent) ++depth;
-  return depth;
-}
 
 // parameter < constant: the stronger restriction wins.
 Variability stricter(Variability a, Variability b) {
@@ -25,78 +18,19 @@ Variability stricter(Variability a, Variability b) {
 
 }  // namespace
 
-std::unique_ptr<Instance> Flattener::make_root(const ClassDefinition& model) {
-  auto root = std::make_unique<Instance>();
-  root->type = resolve_type({&model, {nullptr, model.enclosing, nullptr}});
-  if (root->type.info->basic || model.kind == ClassKind::kFunction ||
-      model.kind == ClassKind::kPackage)
+void Flattener::make_root(const ClassDefinition& model) {
+  const TypeRef& type = tree_.type_of(tree_.element_of(model));
+  if (type.info->basic || model.kind == ClassKind::kFunction || model.kind == ClassKind::kPackage)
     throw Error(fmt::format("'{}' is a {}; only models and blocks can be simulated",
                             model.qualified_name(), spelling(model.kind)),
                 model.place.location());
-  for (const Layer& layer : root->type.modifications) root->layers.push_back(layer);
-  root->resolved = true;
-  root->active = true;
-  root->dimensions = Dimensions{};
-  return root;
-}
-
-Layers Flattener::layers_for(Instance& instance, const ClassInfo& in, std::size_t base,
-                             std::string_view name) {
-  Layers layers;
-  for (const Layer& layer : instance.layers) append_child_layers(layer, name, layers);
-  for (const ExtendsModification& m : in.bases[base].modifications) {
-    Layers own;
-    append_layers(m.modification, {&instance, m.lexical, nullptr}, own);
-    for (const Layer& layer : own) append_child_layers(layer, name, layers);
-  }
-  return layers;
-}
-
-void Flattener::expand(Instance& instance) {
-  if (instance.expanded) return;
-  instance.expanded = true;
-  if (depth_of(instance) > kMaxDepth)
-    throw Error(
-        fmt::format("'{}', a {}, contains itself without end", instance.name,
-                    instance.type.info->definition->name),
-        instance.component == nullptr ? SourceLocation{} : instance.component->place.location());
-  const ClassInfo& in = *instance.type.info;
-  instance.children.reserve(in.elements.size());
-  for (const ClassInfo::Element& element : in.elements) {
-    auto made = std::make_unique<Instance>();
-    Instance& c = *made;
-    c.parent = &instance;
-    c.component = element.component;
-    c.owner = in.bases[element.base].definition;
-    c.name = element.component->name;
-    c.path = instance.path.empty() ? c.name : instance.path + "." + c.name;
-    c.layers = layers_for(instance, in, element.base, c.name);
-    c.type_scope = {&instance, c.owner, nullptr};
-    c.type_name = element.component->type;
-    for (const Layer& layer : c.layers) {
-      if (layer.argument == nullptr ||
-          layer.argument->kind != Argument::Kind::kRedeclareComponent ||
-          layer.argument->component == nullptr)
-        continue;
-      c.replacement = layer.argument->component.get();
-      c.type_scope = layer.scope;
-      c.type_name = c.replacement->type;
-      break;
-    }
-    check_layers(c);
-    if (element.component->constraint && c.replacement != nullptr)
-      append_layers(element.component->constraint->modification.get(),
-                    {&instance, c.owner, nullptr}, c.layers);
-    append_layers(element.component->modification.get(), {&instance, c.owner, nullptr}, c.layers);
-    instance.child_index.emplace(c.component->name, &c);
-    instance.children.push_back(std::move(made));
-  }
-}
-
-Instance* Flattener::find_child(Instance& instance, std::string_view name) {
-  expand(instance);
-  const auto it = instance.child_index.find(name);
-  return it == instance.child_index.end() ? nullptr : it->second;
+  tree_.root = std::make_unique<Instance>();
+  root_ = tree_.root.get();
+  root_->layers = type.modifications;
+  tree_.set_type(*root_, type);
+  root_->resolved = true;
+  root_->active = true;
+  root_->dimensions = Dimensions{};
 }
 
 std::vector<std::string> Flattener::child_names(Instance& instance) {
@@ -119,9 +53,11 @@ void Flattener::resolve(Instance& instance) {
   if (instance.resolved) return;
   const Component& declared = *instance.component;
   const Component& component = instance.replacement ? *instance.replacement : declared;
-  instance.type = resolve_type(lookup_class(instance.type_name, instance.type_scope));
+  const TypeRef& type = type_named(instance.type_name, instance.type_scope);
+  instance.layers.insert(instance.layers.end(), type.modifications.begin(),
+                         type.modifications.end());
+  tree_.set_type(instance, type);
   instance.resolved = true;
-  for (const Layer& layer : instance.type.modifications) instance.layers.push_back(layer);
   const Instance* parent = instance.parent;
   instance.variability =
       stricter(stricter(component.variability, declared.variability), parent->variability);
@@ -146,7 +82,7 @@ void Flattener::resolve(Instance& instance) {
   // Not in packages, where only the constants are asked for.
   const Instance* top = parent;
   while (top->parent != nullptr) top = top->parent;
-  if (definition.partial && !instance.type.info->basic && top == root_.get() && is_active(instance))
+  if (definition.partial && !instance.type.info->basic && top == root_ && is_active(instance))
     throw Error(
         fmt::format("'{}' is a partial {} and cannot be used as a component{}",
                     definition.qualified_name(), spelling(definition.kind),
@@ -259,7 +195,7 @@ void Flattener::make_elements(Instance& instance) {
     e.layers = element_layers(instance.layers, subscripts_of(size, flat));
     e.type_scope = instance.type_scope;
     e.type_name = instance.type_name;
-    e.type = instance.type;
+    tree_.set_type(e, instance.type);
     e.resolved = true;
     e.variability = instance.variability;
     e.causality = instance.causality;

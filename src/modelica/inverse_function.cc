@@ -22,19 +22,19 @@ bool mentions(const Expression& expression, const std::string& name) {
 
 }  // namespace
 
-const std::vector<Flattener::Inverse>& Flattener::inverses_of(const ClassDefinition& function) {
+const std::vector<Flattener::Inverse>& Flattener::inverses_of(Instance& function) {
   const auto [place, is_new] = inverses_.try_emplace(&function);
   std::vector<Inverse>& found = place->second;
-  const ModificationPtr annotation = function.annotation();
+  const ModificationPtr annotation = function.definition().annotation();
   const Argument* inverse = annotation == nullptr ? nullptr : annotation->find("inverse");
   if (!is_new || inverse == nullptr) return found;
-  const std::string whose = fmt::format("the inverse of '{}'", function.name);
+  const std::string whose = fmt::format("the inverse of '{}'", function.definition().name);
   if (inverse->modification == nullptr || inverse->modification->value != nullptr ||
       inverse->modification->arguments.empty())
     throw Error(whose + " is written inverse(x = g(y)), with x an input and y the output",
                 inverse->place.location());
   std::vector<std::string> outputs;
-  for (const ClassInfo::Element& element : info(function).elements)
+  for (const ClassInfo::Element& element : function.type.info->elements)
     if (element.component->causality == Causality::kOutput)
       outputs.push_back(element.component->name);
   if (outputs.size() != 1)
@@ -60,7 +60,7 @@ const std::vector<Flattener::Inverse>& Flattener::inverses_of(const ClassDefinit
   return found;
 }
 
-void Flattener::note_call(const ClassDefinition& function, const std::vector<NamedValue>& arguments,
+void Flattener::note_call(Instance& function, const std::vector<NamedValue>& arguments,
                           const std::vector<Value>& results) {
   if (in_function_ > 0 || inverses_of(function).empty()) return;
   if (results.size() != 1 || !results[0].is_scalar() || results[0].type != BasicType::kReal) return;
@@ -74,7 +74,7 @@ void Flattener::note_solved(const Expr& result, const Expr& given, EquationSink&
   const auto known =
       result.is_number() ? calls_with_inverse_.end() : calls_with_inverse_.find(result.node());
   if (sink.solved == nullptr || known == calls_with_inverse_.end()) return;
-  const ClassDefinition& function = *known->second.function;
+  Instance& function = *known->second.function;
   for (const Inverse& inverse : inverses_of(function)) {
     Locals locals;
     locals.values = known->second.arguments;
@@ -84,11 +84,11 @@ void Flattener::note_solved(const Expr& result, const Expr& given, EquationSink&
     locals.values.emplace_back(inverse.output, Value::real(given));
     ++no_event_;
     ++in_function_;
-    const Value value = evaluate(*inverse.value, {nullptr, &function, &locals});
+    const Value value = evaluate(*inverse.value, {&function, &function.definition(), &locals});
     --in_function_;
     --no_event_;
     if (!value.is_scalar() || !is_numeric(value.type))
-      throw Error(fmt::format("the inverse of '{}' is no number", function.name),
+      throw Error(fmt::format("the inverse of '{}' is no number", function.definition().name),
                   inverse.value->place.location());
     sink.solved->push_back({sink.items->size() - 1, variable, value.number()});
   }

@@ -60,7 +60,7 @@ FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition
   FlatModel flat(model.qualified_name());
   const std::shared_ptr<Modification> overrides = make_modification("--set", options.overrides);
   const std::shared_ptr<Modification> inputs = make_modification("--input", options.inputs);
-  Flattener flattener(library, flat);
+  Flattener flattener(std::make_shared<InstanceTree>(library), flat);
   flattener.run(model, *overrides, *inputs);
   check_balance(flat, flattener.variable_places(), model.place.location());
   check_reinits(flat);

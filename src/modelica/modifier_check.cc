@@ -1,5 +1,7 @@
 // A modification that names nothing is a mistake, not one without effect.
 
+#include "modelica/modifier_check.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +29,7 @@ void Flattener::check_modifier(const Instance& instance, const std::string& name
   if (in.basic) {
     if (std::find(names.begin(), names.end(), name) != names.end()) return;
   } else {
-    if (in.element_index.contains(name) || member(in, name).definition != nullptr) return;
+    if (in.element_index.contains(name) || tree_.member(in, name).definition != nullptr) return;
     names.clear();
     for (const ClassInfo::Element& element : in.elements) names.push_back(element.component->name);
   }
@@ -79,15 +81,12 @@ void Flattener::check_modifiers(const Instance& instance) {
     }
   }
   for (const ClassInfo::Base& base : instance.type.info->bases) {
-    for (const ExtendsModification& m : base.modifications) {
-      if (m.modification != nullptr) check_all(*m.modification);
-    }
+    for (const BaseLayer& m : base.modifications)
+      if (m.layer.arguments != nullptr) check_all(*m.layer.arguments);
   }
 }
 
-// What is final stays, and only what is replaceable is redeclared. Pre: the layers from outside,
-// the strongest first.
-void Flattener::check_layers(const Instance& instance) const {
+void check_layers(const Instance& instance) {
   const Component& declared = *instance.component;
   const auto refuse_at = [&](const Layer& layer, const char* why) {
     const Place& place = layer.argument->place;
@@ -119,8 +118,7 @@ void Flattener::check_replacement(const Instance& instance) {
   const Component& declared = *instance.component;
   if (instance.replacement == nullptr || instance.type.info->basic) return;
   const Name& asked = declared.constraint ? declared.constraint->type : declared.type;
-  const TypeRef promised =
-      resolve_type(lookup_class(asked, {instance.parent, instance.owner, nullptr}));
+  const TypeRef& promised = type_named(asked, {instance.parent, instance.owner, nullptr});
   for (const ClassInfo::Element& element : promised.info->elements)
     if (element.component->visibility == Visibility::kPublic &&
         !instance.type.info->element_index.contains(element.component->name))

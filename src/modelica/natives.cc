@@ -14,9 +14,10 @@ namespace saltus {
 
 using Arguments = std::vector<NamedValue>;
 
-std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& function,
+std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
                                                          const Arguments& arguments,
                                                          const Place& place) {
+  const ClassDefinition& function = instance.definition();
   if (!function.external) {
     if (function.name == "interpolate" &&
         function.qualified_name() == "Modelica.Math.Vectors.interpolate")
@@ -40,7 +41,7 @@ std::optional<std::vector<Value>> Flattener::call_native(const ClassDefinition& 
     }
     const ExpressionPtr expression = make_expression(call, place);
     if (std::optional<Value> value = call_builtin(
-            name, *expression, *expression->as<CallExpression>(), {nullptr, &function, &locals}))
+            name, *expression, *expression->as<CallExpression>(), {&instance, &function, &locals}))
       return {{*value}};
     return std::nullopt;
   }

@@ -114,7 +114,7 @@ Value Flattener::reference(const ComponentReference& r, const Scope& scope, cons
   const ComponentReference::Part& first = r.parts.front();
   if (r.parts.size() == 1 && !r.absolute && first.name == "time" && first.subscripts.empty())
     return Value::real(flat_.system.time());
-  const Found found = r.absolute ? lookup_top(first.name) : lookup(first.name, scope);
+  const Found found = r.absolute ? tree_.lookup_top(first.name) : lookup(first.name, scope);
   if (found.local != nullptr) {
     Value value = subscripted(*found.local, first.subscripts, scope, first.name, place);
     for (std::size_t k = 1; k < r.parts.size(); ++k)
@@ -123,14 +123,14 @@ Value Flattener::reference(const ComponentReference& r, const Scope& scope, cons
     return value;
   }
   if (found.instance != nullptr) return navigate(*found.instance, r, 0, scope);
-  if (found.cls) return class_value(found.cls, r, 0, scope);
-  unknown_name(first.name, r.text(), scope, first.place.line > 0 ? first.place : place);
+  if (found.cls != nullptr) return class_value(*found.cls, r, 0, scope);
+  tree_.unknown_name(first.name, r.text(), scope, first.place.line > 0 ? first.place : place);
 }
 
-Value Flattener::class_value(const ClassRef& cls, const ComponentReference& r, std::size_t part,
+Value Flattener::class_value(ClassElement& cls, const ComponentReference& r, std::size_t part,
                              const Scope& scope) {
   const ComponentReference::Part& here = r.parts[part];
-  const TypeRef type = resolve_type(cls);
+  const TypeRef& type = tree_.type_of(cls);
   if (part + 1 == r.parts.size()) {
     // The name of an enumeration (or Boolean) stands for all of its values.
     if (type.info->basic == BasicType::kEnumeration) {
@@ -147,7 +147,8 @@ Value Flattener::class_value(const ClassRef& cls, const ComponentReference& r, s
     if (type.info->definition->kind == ClassKind::kFunction) {
       Value value;
       value.type = BasicType::kFunction;
-      value.function = std::make_shared<FunctionValue>(FunctionValue{type.info->definition, {}});
+      value.function =
+          std::make_shared<FunctionValue>(FunctionValue{&tree_.class_instance(cls), {}});
       return value;
     }
     throw Error(
@@ -170,14 +171,13 @@ Value Flattener::class_value(const ClassRef& cls, const ComponentReference& r, s
                             did_you_mean(next.name, names)),
                 next.place.location());
   }
-  const Found found = member_of(cls, next.name);
+  const Found found = tree_.member_of(cls, next.name);
   if (found.instance != nullptr) return navigate(*found.instance, r, part + 1, scope);
-  if (found.cls) return class_value(found.cls, r, part + 1, scope);
-  std::vector<std::string> names = library_.child_names(type.info->definition);
-  for (const ClassInfo::Element& e : type.info->elements) names.push_back(e.component->name);
-  throw Error(fmt::format("there is no '{}' in '{}'{}", next.name,
-                          type.info->definition->qualified_name(), did_you_mean(next.name, names)),
-              next.place.location());
+  if (found.cls != nullptr) return class_value(*found.cls, r, part + 1, scope);
+  throw Error(
+      fmt::format("there is no '{}' in '{}'{}", next.name, type.info->definition->qualified_name(),
+                  did_you_mean(next.name, tree_.names_in(*type.info))),
+      next.place.location());
 }
 
 Value Flattener::navigate(Instance& given, const ComponentReference& r, std::size_t part,
@@ -300,7 +300,7 @@ Flattener::InstanceRange Flattener::instances_of(const ComponentReference& r, co
   const ComponentReference::Part& first = r.parts.front();
   const Found found = lookup(first.name, scope);
   if (found.instance == nullptr) {
-    if (!found) unknown_name(first.name, r.text(), scope, first.place);
+    if (!found) tree_.unknown_name(first.name, r.text(), scope, first.place);
     throw Error(fmt::format("'{}' is not a component", r.text()), first.place.location());
   }
   InstanceRange result;

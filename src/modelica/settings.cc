@@ -39,7 +39,7 @@ void Flattener::apply_settings(Instance& leaf, Value& value, bool is_final) {
     found->second.used = true;
     return &found->second;
   };
-  const Scope scope{root_.get(), root_->type.info->definition, nullptr};
+  const Scope scope{root_, root_->type.info->definition, nullptr};
   if (const ElementSetting* whole = setting_of(leaf.path)) {
     value = evaluate(*whole->value, scope);
     check_type(leaf, value, whole->value->place);
@@ -70,7 +70,7 @@ void Flattener::check_settings() {
     const auto wrong = [&, &given = setting.name](const std::string& why) {
       throw Error(fmt::format("--set {}: {}", given, why));
     };
-    Instance* at = root_.get();
+    Instance* at = root_;
     for (std::size_t from = 0; from < plain.size();) {
       const std::size_t end = std::min(plain.find_first_of(".[", from), plain.size());
       const std::string part = plain.substr(from, end - from);
@@ -106,7 +106,7 @@ void Flattener::check_settings() {
 // A name that reached nothing is a mistake, not a modification without effect.
 void Flattener::check_overrides(const char* option, const Modification& overrides) {
   for (const Argument& argument : overrides.arguments) {
-    Instance* at = root_.get();
+    Instance* at = root_;
     for (const std::string& part : argument.name.parts) {
       Instance* next = at->is_leaf() ? nullptr : find_child(*at, part);
       if (next == nullptr) {

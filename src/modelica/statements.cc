@@ -90,11 +90,12 @@ Value join_values(const Expr& condition, const Value& a, const Value& b, const P
   return result;
 }
 
-std::vector<Value> Flattener::run_function(const ClassInfo& in,
+std::vector<Value> Flattener::run_function(Instance& function,
                                            const std::vector<NamedValue>& arguments,
                                            const Place& place) {
+  const ClassInfo& in = *function.type.info;
   int leaves = 0;
-  std::vector<Value> results = explore(in, arguments, {}, place, leaves);
+  std::vector<Value> results = explore(function, arguments, {}, place, leaves);
   std::size_t next = 0;
   for (const ClassInfo::Element& element : in.elements)
     if (element.component->causality == Causality::kOutput && lacks_value(results.at(next++)))
@@ -104,16 +105,17 @@ std::vector<Value> Flattener::run_function(const ClassInfo& in,
   return results;
 }
 
-std::vector<Value> Flattener::explore(const ClassInfo& in, const std::vector<NamedValue>& arguments,
+std::vector<Value> Flattener::explore(Instance& function, const std::vector<NamedValue>& arguments,
                                       const std::vector<bool>& prefix, const Place& place,
                                       int& leaves) {
+  const ClassInfo& in = *function.type.info;
   if (++leaves > kMaxPaths)
     throw Error(fmt::format("function '{}' has too many ways to run for arguments that vary; its "
                             "loops or branches depend on them",
                             in.definition->qualified_name()),
                 place.location());
   Frame frame;
-  frame.scope = {nullptr, in.definition, &frame.locals};
+  frame.scope = {&function, in.definition, &frame.locals};
   frame.prefix = &prefix;
   for (const ClassInfo::Element& element : in.elements) {
     const Component& component = *element.component;
@@ -123,7 +125,7 @@ std::vector<Value> Flattener::explore(const ClassInfo& in, const std::vector<Nam
       frame.locals.values.push_back(*given);
       continue;
     }
-    Value value = declared_value(in, element, frame, place);
+    Value value = declared_value(function, element, frame.locals, place);
     frame.locals.values.emplace_back(component.name, std::move(value));
   }
   for (const ClassInfo::Base& base : in.bases)
@@ -139,7 +141,7 @@ std::vector<Value> Flattener::explore(const ClassInfo& in, const std::vector<Nam
     std::vector<bool> other(frame.taken.begin(),
                             frame.taken.begin() + static_cast<std::ptrdiff_t>(k));
     other.push_back(false);
-    const std::vector<Value> alternative = explore(in, arguments, other, place, leaves);
+    const std::vector<Value> alternative = explore(function, arguments, other, place, leaves);
     for (std::size_t r = 0; r < results.size(); ++r) {
       if (results[r].dimensions != alternative[r].dimensions)
         refuse(fmt::format("function '{}', whose result changes its size", in.definition->name),
@@ -442,60 +444,23 @@ void Flattener::assign_into(Value& at, const ComponentReference& target, std::si
     }
 }
 
-Value Flattener::blank_value(const TypeRef& type, const Dimensions& size, const Place& place) {
-  Value value;
-  value.dimensions = size;
-  const std::size_t count = element_count(size);
-  if (!type.info->basic) {
-    value.type = BasicType::kRecord;
-    value.definition = type.info->definition;
-    Record record;
-    for (const ClassInfo::Element& element : type.info->elements) {
-      const ClassDefinition* owner = type.info->bases[element.base].definition;
-      const TypeRef field_type =
-          resolve_type(lookup_class(element.component->type, {nullptr, owner, nullptr}));
-      Dimensions field_size;
-      for (const ExpressionPtr& d : element.component->dimensions)
-        field_size.push_back(static_cast<std::size_t>(
-            constant_integer(*d, {nullptr, owner, nullptr}, "the size of a record's field")));
-      record.fields.emplace_back(element.component->name,
-                                 blank_value(field_type, field_size, place));
-    }
-    value.records.assign(count, record);
-    return value;
-  }
-  value.type = *type.info->basic;
-  value.definition = type.info->enumeration;
-  if (value.type == BasicType::kString) {
-    value.strings.assign(count, "");
-  } else {
-    value.numbers.assign(count, Expr(std::numeric_limits<double>::quiet_NaN()));
-  }
-  return value;
-}
-
-Value Flattener::declared_value(const ClassInfo& in, const ClassInfo::Element& element,
-                                Frame& frame, const Place& place) {
+Value Flattener::declared_value(Instance& function, const ClassInfo::Element& element,
+                                Locals& locals, const Place& place) {
   const Component& component = *element.component;
-  const ClassInfo::Base& base = in.bases[element.base];
-  const Scope scope{nullptr, base.definition, &frame.locals};
-  Layers layers;
-  for (const ExtendsModification& m : base.modifications) {
-    Layers own;
-    append_layers(m.modification, {nullptr, m.lexical, &frame.locals}, own);
-    for (const Layer& layer : own) append_child_layers(layer, component.name, layers);
-  }
-  append_layers(component.modification.get(), scope, layers);
-  const TypeRef type = resolve_type(lookup_class(component.type, scope));
+  const Scope scope{&function, function.type.info->bases[element.base].definition, &locals};
+  ClassElement& cls = tree_.lookup_class(component.type, scope);
+  const TypeRef& type = tree_.type_of(cls);
+  const Layers layers = local_layers(function, element, locals);
   for (const Layer& layer : layers)
-    if (layer.value != nullptr) {
+    if (layer.value != nullptr && layer.access.empty()) {
       Value value = layer_value(layer);
       if (type.info->basic) value.type = *type.info->basic;
       return value;
     }
   if (component.causality == Causality::kInput)
-    throw Error(fmt::format("{}() needs its input '{}'", in.definition->name, component.name),
-                place.location());
+    throw Error(
+        fmt::format("{}() needs its input '{}'", function.definition().name, component.name),
+        place.location());
   Dimensions size;
   const auto add_size = [&](const ExpressionPtr& d, const Scope& s) {
     size.push_back(d->as<WholeDimension>() != nullptr
@@ -505,7 +470,7 @@ Value Flattener::declared_value(const ClassInfo& in, const ClassInfo::Element& e
   };
   for (const ExpressionPtr& d : component.dimensions) add_size(d, scope);
   for (const auto& [d, s] : type.dimensions) add_size(d, s);
-  return blank_value(type, size, place);
+  return blank_value(cls, layers, size, place);
 }
 
 }  // namespace saltus

@@ -66,12 +66,12 @@ void Trace::note(const Expr& expression, double value) {
   values.push_back(value);
 }
 
-TracedFunction::TracedFunction(std::shared_ptr<Library> library, const ClassDefinition& function,
+TracedFunction::TracedFunction(std::shared_ptr<InstanceTree> tree, Instance& function,
                                std::vector<NamedValue> arguments, std::size_t inputs, Place place)
-    : library_(std::move(library)),
+    : tree_(std::move(tree)),
       function_(function),
-      scratch_(function.name),
-      host_(library_, scratch_),
+      scratch_(function.definition().name),
+      host_(tree_, scratch_),
       place_(place),
       arguments_(std::move(arguments)) {
   for (std::size_t k = 0; k < inputs; ++k)
@@ -79,6 +79,7 @@ TracedFunction::TracedFunction(std::shared_ptr<Library> library, const ClassDefi
 }
 
 std::vector<Value> TracedFunction::run(const std::vector<double>& point) {
+  const std::lock_guard<std::recursive_mutex> lock(tree_->mutex);
   Way way;
   way.trace.point = point;
   std::vector<Value> values = host_.trace(function_, arguments_, place_, way.trace);
@@ -86,8 +87,9 @@ std::vector<Value> TracedFunction::run(const std::vector<double>& point) {
     for_each_number(value,
                     [&](const Expr& number, BasicType) { way.trace.results.push_back(number); });
   if (result_count_ != 0 && way.trace.results.size() != result_count_)
-    throw Error(fmt::format("function '{}' changes the size of its result", function_.name),
-                place_.location());
+    throw Error(
+        fmt::format("function '{}' changes the size of its result", function_.definition().name),
+        place_.location());
   result_count_ = way.trace.results.size();
   way.trace.known.clear();
   way.decided = compile(way.trace.decided);
@@ -145,7 +147,7 @@ double TracedFunction::value(const double* inputs, std::size_t output,
 std::shared_ptr<const Function> TracedFunction::output(std::size_t output,
                                                        const std::vector<std::size_t>& by) {
   Function f;
-  f.name = function_.qualified_name();
+  f.name = function_.definition().qualified_name();
   if (output > 0) f.name += fmt::format("#{}", output + 1);
   for (const std::size_t k : by) f.name += fmt::format("'{}", k + 1);
   f.arity = symbols_.size();
@@ -159,9 +161,8 @@ std::shared_ptr<const Function> TracedFunction::output(std::size_t output,
   return std::make_shared<const Function>(std::move(f));
 }
 
-std::vector<Value> Flattener::trace(const ClassDefinition& function,
-                                    const std::vector<NamedValue>& arguments, const Place& place,
-                                    Trace& into) {
+std::vector<Value> Flattener::trace(Instance& function, const std::vector<NamedValue>& arguments,
+                                    const Place& place, Trace& into) {
   trace_ = &into;
   std::vector<Value> results;
   errors_.clear();
@@ -171,7 +172,7 @@ std::vector<Value> Flattener::trace(const ClassDefinition& function,
   return results;
 }
 
-std::optional<std::vector<Value>> Flattener::call_traced(const ClassDefinition& function,
+std::optional<std::vector<Value>> Flattener::call_traced(Instance& function,
                                                          const std::vector<NamedValue>& arguments,
                                                          const Place& place) {
   std::vector<Expr> inputs;
@@ -193,7 +194,7 @@ std::optional<std::vector<Value>> Flattener::call_traced(const ClassDefinition& 
   }
   if (!possible || inputs.empty()) return std::nullopt;
   const auto traced =
-      std::make_shared<TracedFunction>(owned_library_, function, shape, inputs.size(), place);
+      std::make_shared<TracedFunction>(owned_tree_, function, shape, inputs.size(), place);
   std::size_t next = 0;
   for (NamedValue& argument : shape)
     for_each_number(argument.second, [&](Expr& number, BasicType) {

@@ -33,7 +33,7 @@ struct Trace {
 class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
  public:
   // `arguments` with numbers where they do not vary; `inputs` are the others, in order.
-  TracedFunction(std::shared_ptr<Library> library, const ClassDefinition& function,
+  TracedFunction(std::shared_ptr<InstanceTree> tree, Instance& function,
                  std::vector<NamedValue> arguments, std::size_t inputs, Place place);
 
   // Symbols that stand for the inputs in the arguments.
@@ -62,8 +62,8 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
   Way& way_at(const double* inputs);
   double value(const double* inputs, std::size_t output, const std::vector<std::size_t>& by);
 
-  std::shared_ptr<Library> library_;
-  const ClassDefinition& function_;
+  std::shared_ptr<InstanceTree> tree_;
+  Instance& function_;
   FlatModel scratch_;
   Flattener host_;
   Place place_;

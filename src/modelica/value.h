@@ -34,6 +34,7 @@ inline bool is_number_like(BasicType type) {
   return is_numeric(type) || type == BasicType::kBoolean || type == BasicType::kEnumeration;
 }
 
+struct Instance;
 struct NamedValue;
 struct Value;
 struct Scope;
@@ -53,7 +54,7 @@ struct ExternalObject {
 
 // A function with some inputs already given.
 struct FunctionValue {
-  const ClassDefinition* definition = nullptr;
+  Instance* function = nullptr;
   std::vector<NamedValue> bound;
 };
 

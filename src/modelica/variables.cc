@@ -225,8 +225,7 @@ void Flattener::declare_parameter(Instance& leaf) {
   if (type == BasicType::kEnumeration) value->definition = leaf.type.info->enumeration;
   // Constants of packages are no part of the model's results.
   bool in_model = false;
-  for (const Instance* i = &leaf; i != nullptr; i = i->parent)
-    in_model = in_model || i == root_.get();
+  for (const Instance* i = &leaf; i != nullptr; i = i->parent) in_model = in_model || i == root_;
   const std::optional<Value> unit = attribute(leaf, "unit");
   for (std::size_t k = 0; k < value->numbers.size(); ++k) {
     Expr& number = value->numbers[k];
