@@ -69,6 +69,8 @@ std::unique_ptr<FlatModes::Branching> FlatModes::branch(Frozen frozen) {
   }
   made->tape = Tape(asked, inputs_);
   made->registers = made->tape.make_workspace();
+  answers_.reserve(asked.size());
+  open_.reserve(asked.size());
   return made;
 }
 
@@ -107,6 +109,35 @@ std::size_t FlatModes::follow(Branching& from, const std::vector<double>& parame
     next = branch(std::move(frozen));
   }
   return follow(*next, parameters, slots, forced);
+}
+
+std::size_t FlatModes::find_known(const std::vector<double>& parameters,
+                                  const std::vector<double>& slots) noexcept {
+  const double* inputs[] = {parameters.data(), slots.data()};
+  Branching* at = root_.get();
+  for (;;) {
+    answers_.resize(at->tape.output_count());
+    at->tape.evaluate(inputs, at->registers, answers_.data());
+    if (!at->conditions.empty()) {
+      const auto next = at->next.find(answers_);
+      if (next == at->next.end() || next->second == nullptr) return npos;
+      at = next->second.get();
+      continue;
+    }
+    open_.assign(answers_.begin() + static_cast<std::ptrdiff_t>(naming_.size()), answers_.end());
+    answers_.resize(naming_.size());
+    const auto joint = std::ranges::find_if(at->joint, [&](const auto& entry) {
+      return std::ranges::all_of(entry.first,
+                                 [&](const auto& w) { return open_[w.first] == w.second; });
+    });
+    if (joint != at->joint.end()) {
+      at = joint->second.get();
+      continue;
+    }
+    if (open_.size() >= 2 && !at->harmless.contains(open_)) return npos;
+    const auto found = at->modes.find(answers_);
+    return found == at->modes.end() ? npos : found->second;
+  }
 }
 
 // Where the way goes on if the values of the open conditions change the structure together.

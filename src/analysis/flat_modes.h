@@ -39,6 +39,11 @@ class FlatModes {
 
   // Index of the mode that holds with these slots. Throws Error if its equations do not balance.
   std::size_t find(const std::vector<double>& parameters, const std::vector<double>& slots);
+  // The same as long as it leads to a mode that was found before; npos otherwise. Neither allocates
+  // nor throws.
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+  std::size_t find_known(const std::vector<double>& parameters,
+                         const std::vector<double>& slots) noexcept;
   const FlatMode& mode(std::size_t index) const { return modes_[index]; }
   std::size_t count() const { return modes_.size(); }
 
@@ -84,6 +89,7 @@ class FlatModes {
   std::unique_ptr<Branching> root_;
   std::deque<FlatMode> modes_;
   std::map<std::string, int> names_;
+  std::vector<double> answers_, open_;  // of find_known(), with room for every question
 };
 
 }  // namespace saltus
