@@ -30,6 +30,14 @@ run 0 examples; for name in ball tanks robertson rectifier pendulum slider_crank
 has out "Saltus.Examples.Ball "; has out "the velocity jumps at every impact"; has out "Saltus.Drivetrain.Examples.Engagement "
 run 2; has err "error:"
 
+# Fixed steps
+run 0 realtime Saltus.Drivetrain.Examples.Engagement --step 0.01 --compare; has out "2 prepared, 2 affine"; has out "offline"
+exists results/Saltus.Drivetrain.Examples.Engagement.csv; rm -r results
+run 0 realtime Saltus.Drivetrain.Examples.Engagement --step 0.01 --stop-time 0.2 --pace --json - --store left.w; has out '"late_max"'; has out '"left.w"'
+run 2 realtime Saltus.Examples.StickSlip --step 0.01; has err "keeps changing"
+run 2 realtime ball --step 0.01; has err "Modelica"
+run 2 realtime Saltus.Drivetrain.Examples.Engagement --step 0.01 --store nothing; has err "nothing"
+
 # Fixed-step methods for springs
 run 0 springs --steps 0.1 --plot s.svg --csv s.csv; has out "switching-exact"; exists s.svg; has s.csv "0.1,euler,"
 run 0 springs --case friction --steps 0.1; has out "knows no friction"

@@ -80,6 +80,7 @@ int run(int argc, const char* const* argv) {
   saltus::add_analyze_command(program, status);
   saltus::add_check_command(program, status);
   saltus::add_compare_command(program, status);
+  saltus::add_realtime_command(program, status);
   saltus::add_springs_command(program, status);
   saltus::add_examples_command(program, status);
   try {

@@ -1,0 +1,138 @@
+within Saltus;
+package FutureHybrid "Hybrid drivetrain with lockable friction elements, after Reiter"
+  model Element "Friction element on speeds: slips with its capacity, or is locked"
+    parameter Real c_f(unit = "N.m") = 1 "Capacity at pressure 1";
+    Real pressure "0: open, 1: full";
+    Real w_rel(unit = "rad/s") "Slip";
+    Real a_rel(unit = "rad/s2") "Its rate";
+    Real tau(unit = "N.m") "Torque against the slip";
+    Real capacity(unit = "N.m");
+    Real s(unit = "N.m") "Torque while locked; capacity and rate of the slip where slip begins";
+    Integer mode(start = 1, fixed = true) "0: locked, 1: w_rel > 0, -1: w_rel < 0, 2: open";
+    Integer direction(start = 0) "Sign the slip had; 0: locked or open";
+    Boolean passed "The slip has changed sign";
+    Boolean locked "w_rel = 0 is an equation";
+  protected
+    Real limit(unit = "N.m");
+  equation
+    capacity = c_f*pressure;
+    a_rel = der(w_rel);
+    mode = if pressure <= 0 then 2
+           elseif pre(mode) == 2 or initial() then (if noEvent(w_rel < 0) then -1 else 1)
+           elseif pre(mode) == 0 then (if s > limit then 1 elseif s < -limit then -1 else 0)
+           elseif passed then 0
+           else pre(mode);
+    limit = capacity + (if pre(mode) == 0 then 0 else 1);
+    direction = if pre(mode) == 2 then 0 else pre(mode);
+    passed = direction*w_rel < 0;
+    locked = mode == 0;
+    if locked then
+      s = tau;
+      w_rel = 0;
+    else
+      s = if pre(mode) == 0 then mode*capacity + a_rel else 0;
+      tau = if mode == 2 then 0 else mode*capacity;
+    end if;
+    annotation(Documentation(info = "<html>
+<p>The rules of Saltus.Drivetrain.Interfaces.Friction without the angle.</p>
+</html>"));
+  end Element;
+
+  partial model Gear "Engine, motor and gear up to the final drive"
+    parameter Real J_e(unit = "kg.m2") = 0.2 "Combustion engine";
+    parameter Real J_m(unit = "kg.m2") = 0.1 "Electric engine, ring of the first set";
+    parameter Real J_2(unit = "kg.m2") = 0.05 "Ring of the third set";
+    parameter Real J_f(unit = "kg.m2") = 0.15 "Final drive, carrier of the third set";
+    parameter Real r_1 = 3 "Ring over small sun";
+    parameter Real r_2 = 1.5 "Ring over large sun";
+    parameter Real i_3 = 2 "Ring over sun of the third set";
+    parameter Real i_f = 3.5 "Final drive";
+    Real tau_e(unit = "N.m") "Torque of the combustion engine";
+    Real tau_m(unit = "N.m") "Torque of the electric engine";
+    Real tau_s(unit = "N.m") "Torque into the output shaft";
+    Real w_e(unit = "rad/s", start = 0, fixed = true) "Combustion engine";
+    Real w_m(unit = "rad/s", start = 0, fixed = true) "Electric engine";
+    Real w_R3(unit = "rad/s", start = 0, fixed = true) "Ring of the third set";
+    Real w_f(unit = "rad/s", start = 0, fixed = true) "Final drive";
+    Real w_K(unit = "rad/s") "Carrier of the first two sets, sun of the third";
+    Element C0(c_f = 300), C1(c_f = 600), C2(c_f = 600), C3(c_f = 900);
+  equation
+    w_K = (1 + i_3)*w_f - i_3*w_R3;
+    C0.w_rel = w_e - w_m;
+    C1.w_rel = r_1*w_m + (1 - r_1)*w_K;
+    C2.w_rel = -r_2*w_m + (1 + r_2)*w_K;
+    C3.w_rel = w_R3;
+    J_e*der(w_e) = tau_e - C0.tau;
+    J_m*der(w_m) = tau_m + C0.tau - r_1*C1.tau + r_2*C2.tau;
+    J_2*der(w_R3) = i_3*((1 - r_1)*C1.tau + (1 + r_2)*C2.tau) - C3.tau;
+    J_f*der(w_f) = -(1 + i_3)*((1 - r_1)*C1.tau + (1 + r_2)*C2.tau) - tau_s/i_f;
+  end Gear;
+
+  partial model Drive "Shifts and torques of the test run"
+    extends Gear(w_e(start = 80));
+  protected
+    Real u(unit = "s") = time;
+  equation
+    C3.pressure = if u < 0.2 then 0 elseif u < 0.5 then (u - 0.2)/0.3 else 1;
+    C2.pressure = if u < 0.5 then 0 elseif u < 0.8 then (u - 0.5)/0.3 elseif u < 3 then 1
+                  elseif u < 3.2 then 1 - (u - 3)/0.2 else 0;
+    C1.pressure = if u < 3.1 then 0 elseif u < 3.5 then (u - 3.1)/0.4 else 1;
+    C0.pressure = if u < 5 then 0 elseif u < 5.5 then 0.5*(u - 5)/0.5 else 0.5;
+    tau_m = if u < 1 then 20 elseif u < 6 then 80 else 20;
+    tau_e = if u < 5 then 0 else 60;
+  end Drive;
+
+  model Reduced "Six states and four elements"
+    extends Drive;
+    parameter Real J_v(unit = "kg.m2") = 135 "Vehicle, on a wheel of 1 m";
+    parameter Real c(unit = "N.m/rad") = 4000 "Stiffness of the output shaft";
+    parameter Real d(unit = "N.m.s/rad") = 60 "Its damping";
+    Real w_w(unit = "rad/s", start = 0, fixed = true) "Wheel";
+    Real dphi(unit = "rad", start = 0, fixed = true) "Torsion of the output shaft";
+  equation
+    der(dphi) = w_f/i_f - w_w;
+    tau_s = c*dphi + d*der(dphi);
+    J_v*der(w_w) = tau_s - 20;
+    annotation(experiment(StopTime = 8, Tolerance = 1e-8), Documentation(info = "<html>
+<p>Reiter 2.2: combustion engine, electric engine, Ravigneaux set and a third planetary set, clutch
+C0 to the combustion engine, brakes C1 and C2 on the suns and C3 on the third ring, and a vehicle
+behind an elastic shaft. C3 and C2 make the first gear (5:1), C3 and C1 the second (2:1).</p>
+</html>"));
+  end Reduced;
+
+  model Extended "Nine states and five elements: two springs, wheel and tyre"
+    extends Drive;
+    parameter Real J_z(unit = "kg.m2") = 3.4093 "Intermediate inertia (Table 11)";
+    parameter Real J_w(unit = "kg.m2") = 1.5 "Wheel";
+    parameter Real J_v(unit = "kg.m2") = 135 "Vehicle, on a wheel of 1 m";
+    parameter Real c(unit = "N.m/rad") = 4000 "Stiffness of the output shaft";
+    parameter Real d(unit = "N.m.s/rad") = 60 "Its damping";
+    parameter Real k_1(unit = "N.m/rad") = 800 "Stiffness of the second shaft up to the border (Table 12)";
+    parameter Real k_2(unit = "N.m/rad") = 20000 "Beyond it";
+    parameter Real border(unit = "rad") = 6e-3 "Where it changes";
+    parameter Real d_z(unit = "N.m.s/rad") = 5 "Damping of the second shaft";
+    Real w_z(unit = "rad/s", start = 0, fixed = true) "Intermediate inertia";
+    Real w_w(unit = "rad/s", start = 0, fixed = true) "Wheel";
+    Real w_v(unit = "rad/s", start = 0, fixed = true) "Vehicle";
+    Real dphi(unit = "rad", start = 0, fixed = true) "Torsion of the output shaft";
+    Real dphi_z(unit = "rad", start = 0, fixed = true) "Torsion of the second shaft";
+    Real tau_z(unit = "N.m") "Torque of the second shaft";
+    Element Cw(c_f = 800) "Tyre on the road";
+  equation
+    Cw.pressure = 1;
+    Cw.w_rel = w_w - w_v;
+    der(dphi) = w_f/i_f - w_z;
+    der(dphi_z) = w_z - w_w;
+    tau_s = c*dphi + d*der(dphi);
+    tau_z = d_z*der(dphi_z) + (if dphi_z > border then k_2*dphi_z - (k_2 - k_1)*border
+                               elseif dphi_z < -border then k_2*dphi_z + (k_2 - k_1)*border
+                               else k_1*dphi_z);
+    J_z*der(w_z) = tau_s - tau_z;
+    J_w*der(w_w) = tau_z - Cw.tau;
+    J_v*der(w_v) = Cw.tau - 20;
+    annotation(experiment(StopTime = 8, Tolerance = 1e-8), Documentation(info = "<html>
+<p>Reiter 3.3.2: as Reduced, with an intermediate inertia, a spring of two stiffnesses, a wheel and a
+tyre that is a friction element.</p>
+</html>"));
+  end Extended;
+end FutureHybrid;

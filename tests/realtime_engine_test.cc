@@ -1,0 +1,246 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "model/build.h"
+#include "modelica/load.h"
+#include "realtime/pwa_spring.h"
+#include "realtime/realtime_run.h"
+#include "simulate/simulate.h"
+
+// The fixed-step engine on Modelica text, against solutions written down by hand.
+
+namespace saltus {
+namespace {
+
+HybridSystem from_text(const std::string& text) { return build(load_modelica_text(text)); }
+
+HybridSystem from_library(const std::string& name) {
+  LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}};
+  options.use_modelica_path = false;
+  return build(load_modelica(name, options));
+}
+
+RealtimeResult run(const HybridSystem& system, RealtimeOptions engine) {
+  RealtimeRunOptions options;
+  options.engine = std::move(engine);
+  return run_realtime(system, options);
+}
+
+std::string refusal(const HybridSystem& system, const RealtimeOptions& engine) {
+  try {
+    run(system, engine);
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return "";
+}
+
+// Two inertias, 1 and 2 kg m2, capacity 2 N m, slip 6 rad/s: it ends after 6 / (2/1 + 2/2) = 2 s at
+// 12/3 rad/s, whatever the step.
+TEST(Realtime, LocksAtTheExactTimeInsideOfASample) {
+  const HybridSystem system = from_library("Saltus.Drivetrain.Examples.Engagement");
+  for (const double step : {0.01, 0.13, 0.7}) {
+    const RealtimeResult result = run(system, {.step = step, .stop_time = 4.0});
+    EXPECT_TRUE(result.run.completed());
+    ASSERT_EQ(result.run.events.size(), 1U) << step;
+    EXPECT_NEAR(result.run.events[0].time, 2.0, 1e-6) << step;
+    EXPECT_NEAR(result.run.final.at("left.w"), 4.0, 1e-9) << step;
+    EXPECT_NEAR(result.run.final.at("right.w"), 4.0, 1e-9) << step;
+    EXPECT_EQ(result.affine, result.prepared);
+  }
+}
+
+// w1' = -3 - w1, w2' = 1.5 from 5 and 0: w1 = 8 e^-t - 3, so the slip ends where that is 1.5 t.
+const char* const kCurved = R"(model Curved
+  Real w1(start = 5, fixed = true), w2(start = 0, fixed = true), tau;
+  Boolean locked(start = false, fixed = true);
+equation
+  der(w1) = -w1 - tau;
+  2*der(w2) = tau;
+  locked = pre(locked) or w1 - w2 < 0;
+  if locked then w1 = w2; else tau = 3; end if;
+end Curved;)";
+
+double curved_lock_time() {
+  double low = 0.0, high = 2.0;  // 8 e^-t - 3 - 1.5 t
+  for (int k = 0; k < 200; ++k) {
+    const double t = 0.5 * (low + high);
+    (8.0 * std::exp(-t) - 3.0 - 1.5 * t > 0.0 ? low : high) = t;
+  }
+  return low;
+}
+
+double lock_time(const HybridSystem& system, double step, StepAdjustment adjustment) {
+  const RealtimeResult result =
+      run(system, {.step = step, .stop_time = 2.0, .adjustment = adjustment});
+  return result.run.events.empty() ? NAN : result.run.events[0].time;
+}
+
+TEST(Realtime, LockTimesAreExactByPartialStepsAndOfOrderTwoByDelta) {
+  const HybridSystem system = from_text(kCurved);
+  const double exact = curved_lock_time();
+  const auto largest = [&](double step, StepAdjustment adjustment) {
+    double error = 0.0;  // over places of the event in its sample
+    for (int k = 0; k < 12; ++k)
+      error =
+          std::max(error, std::abs(lock_time(system, step * (1.0 + 0.04 * k), adjustment) - exact));
+    return error;
+  };
+  EXPECT_LT(largest(0.1, StepAdjustment::kExact), 1e-7);
+  const double coarse = largest(0.2, StepAdjustment::kDelta);
+  const double fine = largest(0.05, StepAdjustment::kDelta);
+  EXPECT_NEAR(std::log(coarse / fine) / std::log(4.0), 2.0, 0.35);
+  EXPECT_GT(largest(0.1, StepAdjustment::kNone), 0.01);
+}
+
+// RE Table 5 at T = 0.1 s, against the closed formulas of the spring by itself.
+TEST(Realtime, PiecewiseSpringIsExactAtTheSamples) {
+  const HybridSystem system = from_text(R"(model Spring
+  Real x(start = 0.3, fixed = true), v(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = -0.5*v - (if x > 0.15 then 20*x - 2.985 elseif x < -0.15 then 20*x + 2.985 else 0.1*x);
+end Spring;)");
+  const RealtimeResult result = run(system, {.step = 0.1, .stop_time = 10.0});
+  SpringStepper spring({.damping = 0.5, .force = {{0.0, 0.15}, {0.1, 20.0}}, .x = 0.3},
+                       SpringMethod::kSwitchingExact, {.step = 0.1});
+  const std::vector<SpringPoint> points = run_spring(spring, 10.0, {});
+  const std::size_t x = result.run.trajectory.find("x");
+  ASSERT_EQ(result.run.trajectory.size(), points.size());
+  for (std::size_t k = 0; k < points.size(); ++k)
+    EXPECT_NEAR(result.run.trajectory.value(k, x), points[k].x, 1e-9) << points[k].t;
+}
+
+TEST(Realtime, NonlinearModesHaveOrderTwo) {
+  const HybridSystem system = from_text(R"(model Swing
+  Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = -sin(x);
+end Swing;)");
+  const SimulateResult reference = simulate(system, {.stop_time = 2.0, .tolerance = 1e-12});
+  const auto error = [&](double step) {
+    return std::abs(run(system, {.step = step, .stop_time = 2.0}).run.final.at("x") -
+                    reference.final.at("x"));
+  };
+  EXPECT_NEAR(std::log2(error(0.02) / error(0.01)), 2.0, 0.3);
+}
+
+TEST(Realtime, StiffNonlinearModesAreStable) {
+  const HybridSystem system = from_text(R"(model Stiff
+  Real x(start = 1, fixed = true), y(start = 0, fixed = true);
+equation
+  der(x) = -1e7*(x^3 - y - 1);
+  der(y) = x - y;
+end Stiff;)");
+  const RealtimeResult result = run(system, {.step = 0.05, .stop_time = 10.0});
+  // At rest: y = x and x^3 = x + 1.
+  EXPECT_NEAR(result.run.final.at("x"), 1.3247179572447460, 1e-3);
+}
+
+// OT: one round a sample. The automaton needs a few samples more and then does the same.
+TEST(Realtime, PropagatedRoundsFollowFullOnesWithinSamples) {
+  const HybridSystem system = from_library("Saltus.Examples.AutomatonClutch");
+  const RealtimeResult full = run(system, {.step = 1e-3, .stop_time = 6.0});
+  const RealtimeResult propagated = run(system, {.step = 1e-3,
+                                                 .stop_time = 6.0,
+                                                 .adjustment = StepAdjustment::kNone,
+                                                 .rounds = InstantRounds::kPropagated});
+  EXPECT_NEAR(full.run.final.at("w1"), propagated.run.final.at("w1"), 0.05);
+  const SimulateResult offline = simulate(system, {.stop_time = 6.0, .tolerance = 1e-9});
+  EXPECT_NEAR(full.run.final.at("w1"), offline.final.at("w1"), 1e-4);
+  std::size_t apart = 0;  // samples with another state
+  const std::size_t s = full.run.trajectory.find("state");
+  for (std::size_t k = 0; k < full.run.trajectory.size(); ++k)
+    if (full.run.trajectory.value(k, s) != propagated.run.trajectory.value(k, s)) ++apart;
+  EXPECT_GT(apart, 0U);
+  EXPECT_LT(apart, 60U);
+}
+
+// The ratios follow from the slips that the locked elements make zero: 5 in the first gear, 2 in
+// the second. The offline engine has the same equations, and nothing else in common.
+TEST(Realtime, HybridDrivetrainShiftsAsOffline) {
+  const HybridSystem system = from_library("Saltus.FutureHybrid.Reduced");
+  RealtimeRunOptions options;
+  options.engine = {.step = 1e-3, .stop_time = 8.0};
+  options.compare_offline = true;
+  const RealtimeResult result = run_realtime(system, options);
+  EXPECT_EQ(result.states, 6U);
+  const Trajectory& points = result.run.trajectory;
+  const auto at = [&](double t, const char* name) {
+    return points.value(static_cast<std::size_t>(std::lround(t / 1e-3)), points.find(name));
+  };
+  EXPECT_NEAR(at(2.5, "w_m") / at(2.5, "w_f"), 5.0, 1e-9);
+  EXPECT_NEAR(at(4.5, "w_m") / at(4.5, "w_f"), 2.0, 1e-9);
+  EXPECT_NEAR(at(7.5, "w_e") / at(7.5, "w_m"), 1.0, 1e-9);
+  for (const Deviation& d : result.deviations) {
+    if (!d.variable.starts_with("w_") && d.variable != "dphi") continue;
+    EXPECT_LT(d.relative, 1e-6) << d.variable;
+  }
+}
+
+TEST(Realtime, TheSameStepsGiveTheSameNumbersToTheLastBit) {
+  for (const char* name : {"Saltus.Examples.TwoMassClutch", "Saltus.Drivetrain.Examples.Discs"}) {
+    const HybridSystem system = from_library(name);
+    RealtimeEngine engine(system, {.step = 0.01, .stop_time = 4.0});
+    std::vector<double> first, row(engine.output_names().size());
+    for (int pass = 0; pass < 2; ++pass) {
+      engine.restart();
+      std::size_t place = 0;
+      for (int k = 0; k < 400; ++k) {
+        engine.step();
+        engine.read_outputs(row.data());
+        for (const double value : row) {
+          if (pass == 0)
+            first.push_back(value);
+          else
+            ASSERT_EQ(first[place], value) << name << " step " << k;
+          ++place;
+        }
+      }
+    }
+  }
+}
+
+TEST(Realtime, MoreEventsThanASampleMayHaveAreLeftToTheNext) {
+  const HybridSystem system = from_text(R"(model Crossings
+  Real x(start = 0.05, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  n = (if x > 0.1 then 1 else 0) + (if x > 0.2 then 1 else 0) + (if x > 0.3 then 1 else 0);
+end Crossings;)");
+  const RealtimeResult one = run(system, {.step = 1.0, .stop_time = 3.0, .max_events = 1});
+  EXPECT_GT(one.left, 0U);
+  EXPECT_EQ(one.run.final.at("n"), 3.0);
+  const RealtimeResult all = run(system, {.step = 1.0, .stop_time = 3.0});
+  EXPECT_EQ(all.left, 0U);
+  ASSERT_EQ(all.run.events.size(), 3U);
+  EXPECT_NEAR(all.run.events[2].time, 0.25, 1e-6);
+}
+
+TEST(Realtime, WhatCannotBePreparedIsRefusedByName) {
+  // A speed that would have to jump.
+  const std::string jump = refusal(from_library("Saltus.Examples.IdealClutch"), {.step = 0.01});
+  EXPECT_NE(jump.find("impulse"), std::string::npos) << jump;
+  // Chattering.
+  const std::string storm = refusal(from_library("Saltus.Examples.StickSlip"), {.step = 0.01});
+  EXPECT_NE(storm.find("keeps changing"), std::string::npos) << storm;
+  const std::string late = refusal(from_text(R"(model Late
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -delay(x, 0.5);
+end Late;)"),
+                                   {.step = 0.01});
+  EXPECT_NE(late.find("delay"), std::string::npos) << late;
+  const HybridSystem clutch = from_library("Saltus.Drivetrain.Examples.Engagement");
+  EXPECT_NE(refusal(clutch, {.step = 0.0}), "");
+  EXPECT_NE(refusal(clutch, {.step = 1e-12}), "");
+}
+
+}  // namespace
+}  // namespace saltus
