@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "modelica/instance_tree.h"
 #include "modelica/modifier_check.h"
@@ -24,6 +26,17 @@ void append_base_layers(Instance& instance, const ClassInfo::Base& base, std::st
     if (m.own) layer.scope.instance = &instance;
     append_child_layers(layer, name, out);
   }
+}
+
+// What a record is given as a whole does not reach the fields it has fixed: they follow from the
+// other fields.
+bool keeps_its_value(const Component& field) {
+  const bool has_value = field.modification != nullptr && field.modification->value != nullptr;
+  return field.final || (field.variability == Variability::kConstant && has_value);
+}
+
+bool is_field_of_value(const Layer& layer) {
+  return layer.value != nullptr && !layer.access.empty() && !layer.access.back().field.empty();
 }
 
 }  // namespace
@@ -58,6 +71,10 @@ void InstanceTree::expand(Instance& instance) {
     c.name = element.component->name;
     c.path = instance.path.empty() ? c.name : instance.path + "." + c.name;
     c.layers = layers_for(instance, info, element.base, c.name);
+    const bool is_fixed = std::ranges::any_of(c.layers, [](const Layer& layer) {
+      return layer.argument != nullptr && layer.argument->final && !is_field_of_value(layer);
+    });
+    if (is_fixed || keeps_its_value(*element.component)) std::erase_if(c.layers, is_field_of_value);
     c.type_scope = scope_of(element.base);
     c.type_name = element.component->type;
     for (const Layer& layer : c.layers) {
