@@ -63,6 +63,18 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
     for (Record& r : value.records)
       for (auto& entry : r.fields) to_before(entry.second);
   };
+  // What is assigned as a whole is given by this algorithm whatever happens in it, so its start
+  // value can stand for it from the beginning.
+  std::unordered_set<std::string> whole;
+  for (const ComponentReference* target : targets)
+    if (target->parts.size() == 1 && target->parts[0].subscripts.empty())
+      whole.insert(target->parts[0].name);
+  const std::function<void(Value&)> to_start = [&](Value& value) {
+    for (Expr& e : value.numbers)
+      if (e.is_variable()) e = flat_.system.variable(e.node()->variable()).start;
+    for (Record& r : value.records)
+      for (auto& entry : r.fields) to_start(entry.second);
+  };
   for (const ComponentReference* target : targets) {
     const std::string& name = target->parts.front().name;
     if (frame.locals.find(name) != nullptr) continue;
@@ -73,17 +85,30 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
     names.push_back(found.instance->path);
     declared.push_back(value);
     to_before(value);
+    if (whole.contains(name)) to_start(value);
     frame.locals.values.emplace_back(name, std::move(value));
   }
   frame.locals.shadows = frame.locals.values.size();
   const std::vector<NamedValue> before = frame.locals.values;
   execute(statements, frame);
   const Place& place = statements.front().place;
+  // Parts that were read before they were assigned had their start values.
+  std::vector<Expr> unset;
+  std::vector<Expr> starts;
+  for (std::size_t k = 0; k < declared.size(); ++k)
+    for_each_number(declared[k], before[k].second, frame.locals.values[k].second,
+                    [&](const Expr& symbol, const Expr& was, const Expr& now, bool) {
+                      if (!symbol.is_variable() || !was.same_as(symbol) || now.same_as(was)) return;
+                      unset.push_back(symbol);
+                      starts.push_back(flat_.system.variable(symbol.node()->variable()).start);
+                    });
   for (std::size_t k = 0; k < declared.size(); ++k)
     for_each_number(
         declared[k], before[k].second, frame.locals.values[k].second,
         [&](const Expr& symbol, const Expr& was, Expr now, bool in_array) {
-          if (now.same_as(was) && (in_array || !is_discrete_symbol(symbol))) return;
+          // Elements of an array that no statement reaches belong to other equations.
+          const bool is_start = symbol.is_variable() && !was.same_as(symbol);
+          if (now.same_as(was) && !is_start && (in_array || !is_discrete_symbol(symbol))) return;
           if (is_discrete_symbol(symbol)) {
             if (initial) {
               flat_.initial_discrete.push_back({symbol, now, place.location()});
@@ -100,8 +125,7 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
           if (!symbol.is_variable())
             throw Error(fmt::format("'{}' is assigned although it is a parameter", names[k]),
                         place.location());
-          const Expr start = flat_.system.variable(symbol.node()->variable()).start;
-          now = substitute(now, std::span(&symbol, 1), std::span(&start, 1));
+          now = substitute(now, unset, starts);
           Equation e(
               fmt::format("algorithm of {}: {}",
                           scope.instance->path.empty() ? flat_.system.name() : scope.instance->path,

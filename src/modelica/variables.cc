@@ -37,6 +37,21 @@ Value accessed(const Value& whole, const Layer& layer) {
   return part;
 }
 
+// A function that is run with numbers has no place for what the model may change.
+void require_constant(const Instance& leaf, const Instance* root) {
+  const Instance* top = &leaf;
+  while (top->parent != nullptr) top = top->parent;
+  const bool is_number = !leaf.value || std::ranges::all_of(leaf.value->numbers, [](const Expr& e) {
+    return e.is_number();
+  });
+  if (is_number && (top != root || leaf.variability == Variability::kConstant)) return;
+  throw Error(
+      fmt::format("a function with loops or branches that depend on what varies reads '{}', "
+                  "which is no constant: not supported",
+                  leaf.path),
+      leaf.component->place.location());
+}
+
 }  // namespace
 
 const Layer* Flattener::binding_layer(const Instance& leaf) const {
@@ -142,8 +157,9 @@ void Flattener::require_known(const Instance& leaf, const Place& place) const {
 }
 
 const Value& Flattener::value_of(Instance& leaf) {
-  if (leaf.value) return *leaf.value;
   resolve(leaf);
+  if (root_ == nullptr) require_constant(leaf, tree_.root.get());
+  if (leaf.value) return *leaf.value;
   if (leaf.target != nullptr) return value_of(*leaf.target);
   if (!is_active(leaf))
     throw Error(fmt::format("'{}' is used although its condition is false", leaf.path),

@@ -8,12 +8,9 @@
 namespace saltus {
 namespace {
 
-bool depends_on(const Expr& e, const Node* leaf) {
-  if (e.node() == nullptr) return false;
-  if (e.node() == leaf) return true;
-  for (const Node* c : e.node()->children)
-    if (depends_on(Expr(c), leaf)) return true;
-  return false;
+bool calls_initial(const Expression& condition) {
+  const auto* call = condition.as<CallExpression>();
+  return call != nullptr && call->function.text() == "initial";
 }
 
 }  // namespace
@@ -34,7 +31,7 @@ struct Flattener::WhenBody {
 };
 
 // True in the rounds in which the condition has just become true. Clauses do not act while the
-// initial problem is solved unless initial() is in their condition.
+// initial problem is solved unless their condition is initial() or a list that holds it.
 Expr Flattener::when_condition(const Expression& condition, const Scope& scope) {
   if (const auto* list = condition.as<ArrayConstructor>()) {
     Expr any = 0.0;
@@ -49,7 +46,7 @@ Expr Flattener::when_condition(const Expression& condition, const Scope& scope) 
     if (c.is_number()) continue;
     const Expr initial = flat_.initial();
     if (c.same_as(initial)) {
-      any = any || c;
+      if (calls_initial(condition)) any = any || c;
       continue;
     }
     const auto cached = edges_.find(c.node());
@@ -59,8 +56,7 @@ Expr Flattener::when_condition(const Expression& condition, const Scope& scope) 
     } else {
       const auto slot = pre_slots_.find(c.node());
       fires = slot != pre_slots_.end() ? c && !slot->second : flat_.edge(c);
-      if (!depends_on(c, initial.node())) fires = fires && !initial;
-      edges_[c.node()] = fires;
+      edges_[c.node()] = fires = fires && !initial;
     }
     any = any || fires;
   }
