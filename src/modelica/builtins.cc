@@ -120,6 +120,7 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
     return Value::real(
         select(make_relation(x, Strict::kNo, expression), x * scalar(1), x * scalar(2)));
   }
+  if (name == "rooted") return call_graph_builtin(name, e, scope, place);
   if (std::optional<Value> value = call_event_builtin(name, expression, e, scope)) return value;
   if (std::optional<Value> value = call_text_builtin(name, expression, e, scope)) return value;
   return call_array_builtin(name, expression, e, scope);
@@ -234,7 +235,13 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     if (in_function_ > 0) return Value::boolean(0.0);
     return Value::boolean(flat_.initial());
   }
-  if (name == "terminal") return Value::boolean(0.0);
+  if (name == "terminal") {
+    if (in_function_ == 0)
+      flat_.warnings.push_back(fmt::format(
+          "{}:{}:{}: warning: what terminal() asks for at the end of the run is not done",
+          place.location().file, place.line, place.column));
+    return Value::boolean(0.0);
+  }
   if (name == "sample") {
     need_count(e, name, 2, 2, place);
     const Value start = argument(0);
@@ -342,6 +349,14 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     Value v =
         e.iterators.empty() ? argument(0) : iterate(e.arguments.at(0), e.iterators, scope, place);
     if (e.arguments.size() == 2) v = stack({v, argument(1)}, place);
+    if (v.type == BasicType::kRecord && (name == "sum" || name == "product")) {
+      if (v.count() == 0) refuse(fmt::format("{}() of no records", name), place);
+      Value result = element(v, 0, v.dimensions.size());
+      for (std::size_t k = 1; k < v.count(); ++k)
+        result = overloaded(name == "sum" ? "'+'" : "'*'",
+                            {result, element(v, k, v.dimensions.size())}, place);
+      return result;
+    }
     if (!is_number_like(v.type))
       throw Error(fmt::format("{}() needs numbers", name), place.location());
     if (name == "min") return folded(v, least, 1e60);

@@ -35,6 +35,9 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
       throw Error(fmt::format("{}() has too few arguments", f.text()), place.location());
     }
   }
+  if (f.parts.size() == 2 && f.parts[0].name == "Connections")
+    if (std::optional<Value> value = call_graph_builtin(f.parts[1].name, e, scope, place))
+      return {*value};
   Found first = f.absolute ? tree_.lookup_top(f.parts[0].name) : lookup(f.parts[0].name, scope);
   if (first.local != nullptr && first.local->type == BasicType::kFunction && f.parts.size() == 1) {
     const FunctionValue& function = *first.local->function;
@@ -76,7 +79,8 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
   if (definition.kind == ClassKind::kRecord || definition.kind == ClassKind::kOperatorRecord ||
       definition.kind == ClassKind::kConnector) {
     if (definition.kind == ClassKind::kOperatorRecord)
-      refuse(fmt::format("operator record '{}'", definition.name), place);
+      if (std::optional<Value> made = overloaded_constructor(called, e, scope, place))
+        return {*made};
     return {construct_record(called, e, scope, place)};
   }
   if (type.info->basic == BasicType::kObject) {
@@ -123,10 +127,11 @@ std::vector<NamedValue> Flattener::bind_arguments(Instance& function, const Call
                   named.place.location());
     result.emplace_back(named.name, evaluate(*named.value, scope));
   }
-  for (const auto& [name, value] : result) {
+  for (auto& [name, value] : result) {
     const ClassInfo::Element& element = in.elements[in.element_index.at(name)];
     const Scope declared{&function, in.bases[element.base].definition, nullptr};
     const ClassInfo& type = *type_named(element.component->type, declared).info;
+    value = converted(value, type, place);
     if (!type.basic || !is_number_like(*type.basic) || value.type == *type.basic ||
         (is_numeric(value.type) && *type.basic == BasicType::kReal))
       continue;
@@ -148,12 +153,13 @@ std::vector<Value> Flattener::call_vectorized(Instance& function,
     const auto& [name, value] = arguments[k];
     const auto element = in.element_index.find(name);
     if (element == in.element_index.end()) continue;
-    if (!is_number_like(value.type) || value.is_scalar()) continue;
+    const bool is_record = value.type == BasicType::kRecord;
+    if ((!is_number_like(value.type) && !is_record) || value.is_scalar()) continue;
     const Component& component = *in.elements[element->second].component;
     if (!component.dimensions.empty()) continue;
     const ClassInfo::Base& base = in.bases[in.elements[element->second].base];
     const TypeRef& type = type_named(component.type, {&function, base.definition, nullptr});
-    if (!type.dimensions.empty() || !type.info->basic) continue;
+    if (!type.dimensions.empty() || type.info->basic.has_value() == is_record) continue;
     if (shape.empty()) shape = value.dimensions;
     if (shape != value.dimensions)
       throw Error(
@@ -240,17 +246,25 @@ std::vector<Value> Flattener::run_inlined(Instance& function,
 Value Flattener::construct_record(Instance& record, const CallExpression& e, const Scope& scope,
                                   const Place& place) {
   const ClassInfo& in = *record.type.info;
+  // Fields that cannot be changed are no inputs of the constructor.
+  std::vector<std::string> names;
+  for (const ClassInfo::Element& element : in.elements) {
+    const Component& c = *element.component;
+    const bool has_value = c.modification != nullptr && c.modification->value != nullptr;
+    if (!c.final && !(c.variability == Variability::kConstant && has_value) &&
+        c.visibility == Visibility::kPublic)
+      names.push_back(c.name);
+  }
   std::vector<NamedValue> given;
   for (std::size_t k = 0; k < e.arguments.size(); ++k) {
-    if (k >= in.elements.size())
-      throw Error(fmt::format("{}() has only {} fields", in.definition->name, in.elements.size()),
+    if (k >= names.size())
+      throw Error(fmt::format("{}() takes {} field{}", in.definition->name, names.size(),
+                              names.size() == 1 ? "" : "s"),
                   place.location());
-    given.emplace_back(in.elements[k].component->name, evaluate(*e.arguments[k], scope));
+    given.emplace_back(names[k], evaluate(*e.arguments[k], scope));
   }
   for (const NamedArgument& named : e.named) {
-    if (!in.element_index.contains(named.name)) {
-      std::vector<std::string> names;
-      for (const auto& element : in.elements) names.push_back(element.component->name);
+    if (std::find(names.begin(), names.end(), named.name) == names.end()) {
       throw Error(fmt::format("record '{}' has no '{}'{}", in.definition->name, named.name,
                               did_you_mean(named.name, names)),
                   named.place.location());

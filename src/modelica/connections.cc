@@ -49,6 +49,12 @@ void Flattener::connect_instances(const InstancePart& a, const InstancePart& b,
     throw Error(fmt::format("connect({}, {}): the connectors are incompatible ({} and {})", x.path,
                             y.path, x.type.info->definition->name, y.type.info->definition->name),
                 place.location());
+  if (is_overdetermined(x) && only_connections_) {
+    // Whether it is an equality is known once all connections are.
+    record_connections_.push_back({a, b, place});
+    connection_graph_.add_connection(x, y, place);
+    return;
+  }
   if (x.is_leaf()) {
     connect_leaves(x, a.elements, a.outside, y, b.elements, b.outside, place);
     return;

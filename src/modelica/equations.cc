@@ -12,9 +12,16 @@
 namespace saltus {
 namespace {
 
+// Connections.root(...) and its relatives; null: something else.
+const CallExpression* calls_connections(const EquationClause& equation) {
+  const auto* c = equation.as<CallEquation>();
+  const auto* call = c == nullptr ? nullptr : c->call->as<CallExpression>();
+  return call != nullptr && call->function.text().starts_with("Connections.") ? call : nullptr;
+}
+
 bool has_connections(const std::vector<EquationClause>& equations) {
   for (const EquationClause& e : equations) {
-    if (e.as<ConnectEquation>() != nullptr) return true;
+    if (e.as<ConnectEquation>() != nullptr || calls_connections(e) != nullptr) return true;
     if (const auto* f = e.as<ForEquation>())
       if (has_connections(f->body)) return true;
     if (const auto* i = e.as<ConditionalEquation>())
@@ -182,6 +189,8 @@ void Flattener::translate(const EquationClause& equation, const Scope& scope, Eq
       bool any = false;
       for (const auto& branch : i->branches) any = any || has_connections(branch.body);
       if (any) translate_if(*i, equation, scope, sink);
+    } else if (const CallExpression* call = calls_connections(equation)) {
+      note_connections_call(*call, scope, place);
     }
     return;
   }
@@ -371,7 +380,7 @@ void Flattener::translate_call(const CallExpression& call, const Expression& exp
   } else if (name == "reinit") {
     throw Error("reinit() is only allowed inside 'when'", place.location());
   } else if (name.starts_with("Connections.")) {
-    refuse(fmt::format("{}() (overconstrained connections)", name), place);
+    return;  // collected with the connections
   } else if (name == "transition" || name == "initialState") {
     return;  // collected with the state machines
   } else {

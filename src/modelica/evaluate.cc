@@ -12,6 +12,7 @@
 #include "expr/traverse.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/statements.h"
 #include "modelica/traced.h"
 
 namespace saltus {
@@ -85,9 +86,10 @@ Value Flattener::evaluate_unary(const UnaryExpression& e, const Scope& scope, co
       return map_numbers(operand, BasicType::kBoolean, [](const Expr& x) { return !x; });
     case UnaryOperator::kMinus:
     case UnaryOperator::kElementMinus:
+      if (operand.type == BasicType::kRecord) return overloaded("'-'", {operand}, place);
       return negate(operand, place);
     default:
-      if (!is_numeric(operand.type))
+      if (!is_numeric(operand.type) && operand.type != BasicType::kRecord)
         throw Error(fmt::format("'+' needs numbers, not {}", spelling(operand.type)),
                     place.location());
       return operand;
@@ -124,6 +126,11 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
   }
   const Value left = evaluate(*e.left, scope);
   const Value right = evaluate(*e.right, scope);
+  if (left.type == BasicType::kRecord || right.type == BasicType::kRecord) {
+    std::string name = spelling(e.op);
+    if (name.starts_with('.')) name.erase(0, 1);  // for scalars the same
+    return overloaded("'" + name + "'", {left, right}, place);
+  }
   switch (e.op) {
     case BinaryOperator::kLess:
     case BinaryOperator::kLessEqual:
@@ -229,7 +236,11 @@ Value Flattener::evaluate_if(const IfExpression& e, const Scope& scope, const Pl
     result.type = common_type(value, result, place);
     if (!is_number_like(result.type)) {
       const std::optional<double> known = fixed_number(condition);
-      if (!known) refuse("an 'if' between Strings or records with a changing condition", place);
+      if (!known && result.type == BasicType::kRecord) {
+        result = join_values(condition, value, result, place);
+        continue;
+      }
+      if (!known) refuse("an 'if' between Strings with a changing condition", place);
       if (*known != 0.0) result = value;
       continue;
     }

@@ -55,6 +55,8 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
         attempt([&] { translate(e, {&i, base.definition, nullptr}, none); });
   });
   only_connections_ = false;
+  throw_errors();
+  add_overdetermined_connections();
   for_each_class_instance(*root_, [&](Instance& i) { flatten_equations(i); });
   throw_errors();
   add_connection_equations();

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "model/flat_model.h"
+#include "modelica/connection_graph.h"
 #include "modelica/instance_tree.h"
 #include "modelica/value.h"
 
@@ -133,13 +134,15 @@ class Flattener {
   struct Subscripts {
     std::vector<std::vector<std::size_t>> chosen;  // from 0, for each dimension given
     std::vector<bool> scalar;                      // the dimension disappears
-    std::vector<Expr> symbolic;                    // where not known at translation
+    std::vector<std::optional<Expr>> symbolic;     // where not known at translation
     bool has_symbolic = false;
     Dimensions shape() const;
     std::vector<std::size_t> flat(const Dimensions& dimensions) const;
   };
   Subscripts subscripts(const std::vector<ExpressionPtr>& expressions, const Dimensions& dimensions,
                         const Scope& scope, const std::string& name, const Place& place);
+  // The part of an array from subscript k on, where some are not known at translation.
+  Value chosen_part(const Value& value, const Subscripts& s, std::size_t k, const Place& place);
   Value subscripted(const Value& value, const std::vector<ExpressionPtr>& expressions,
                     const Scope& scope, const std::string& name, const Place& place);
   struct InstancePart {  // a component, or elements of an array of variables
@@ -192,6 +195,21 @@ class Flattener {
   std::vector<NamedValue> bind_arguments(Instance& function, const CallExpression& e,
                                          const Scope& scope, const Place& place);
   std::string message_text(const Expression& expression, const Scope& scope);
+
+  // --- overloads.cc: operators of operator records
+  // Calls the operator `name`, quotes included, of the records among the operands.
+  Value overloaded(const std::string& name, const std::vector<Value>& operands, const Place& place);
+  std::optional<Value> try_overload(const std::string& name, const std::vector<Value>& operands,
+                                    const Place& place);
+  Value overloaded_elements(const std::string& name, const Value& a, const Value& b,
+                            const Place& place);
+  Value overloaded_product(const Value& a, const Value& b, const Place& place);
+  // Functions of an operator: one, or those inside of it.
+  std::vector<Instance*> operator_functions(const ClassDefinition& record, const std::string& name);
+  // A number where a record is wanted that can be made of it.
+  Value converted(const Value& value, const ClassInfo& wanted, const Place& place);
+  std::optional<Value> overloaded_constructor(Instance& record, const CallExpression& e,
+                                              const Scope& scope, const Place& place);
 
   // --- statements.cc: symbolic execution
   struct Frame;
@@ -311,6 +329,8 @@ class Flattener {
 
   // --- discrete.cc: which equation gives which discrete variable
   void assign_discrete();
+  void solve_discrete_loops();
+  void move_initial_values();
   Expr pre_slot(const Expr& symbol);
   bool is_discrete_symbol(const Expr& symbol) const;
 
@@ -340,6 +360,14 @@ class Flattener {
   };
   void connect(const ConnectEquation& e, const Scope& scope, const Place& place);
   void connect_instances(const InstancePart& a, const InstancePart& b, const Place& place);
+  // --- overconstrained.cc: Connections.root() and its relatives
+  bool is_overdetermined(const Instance& instance);
+  Instance& overdetermined_argument(const CallExpression& call, std::size_t k, const Scope& scope,
+                                    const Place& place);
+  void note_connections_call(const CallExpression& call, const Scope& scope, const Place& place);
+  std::optional<Value> call_graph_builtin(const std::string& name, const CallExpression& e,
+                                          const Scope& scope, const Place& place);
+  void add_overdetermined_connections();
   void connect_leaves(Instance& a, const std::vector<std::size_t>& a_elements, bool a_outside,
                       Instance& b, const std::vector<std::size_t>& b_elements, bool b_outside,
                       const Place& place);
@@ -391,6 +419,13 @@ class Flattener {
   std::unordered_map<std::shared_ptr<const ExternalObject>, std::unique_ptr<TableData>> tables_;
 
   std::vector<ConnectionNode> connection_nodes_;
+  struct RecordConnection {  // of overdetermined records
+    InstancePart a;
+    InstancePart b;
+    Place place;
+  };
+  std::vector<RecordConnection> record_connections_;  // by number in the graph
+  ConnectionGraph connection_graph_;
   std::unordered_map<const Instance*, std::vector<int>> connection_index_;  // element, side
   std::unordered_set<const Expression*> checked_attributes_;
   Modification settings_;  // without those of elements

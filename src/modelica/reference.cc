@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "modelica/flattener.h"
+#include "modelica/statements.h"
 
 namespace saltus {
 
@@ -39,7 +40,7 @@ Flattener::Subscripts Flattener::subscripts(const std::vector<ExpressionPtr>& ex
   for (std::size_t k = 0; k < expressions.size(); ++k) {
     const Expression& e = *expressions[k];
     std::vector<std::size_t> chosen;
-    Expr symbolic;
+    std::optional<Expr> symbolic;
     bool scalar = false;
     if (e.as<WholeDimension>() != nullptr) {
       for (std::size_t i = 0; i < dimensions[k]; ++i) chosen.push_back(i);
@@ -54,8 +55,7 @@ Flattener::Subscripts Flattener::subscripts(const std::vector<ExpressionPtr>& ex
       for (const Expr& number : value.numbers) {
         const std::optional<double> known = fixed_number(number);
         if (!known) {
-          if (!scalar || expressions.size() != 1)
-            refuse("several subscripts of which some are not known at translation", e.place);
+          if (!scalar) refuse("a vector of subscripts that are not known at translation", e.place);
           symbolic = number;
           result.has_symbolic = true;
           continue;
@@ -75,22 +75,34 @@ Flattener::Subscripts Flattener::subscripts(const std::vector<ExpressionPtr>& ex
   return result;
 }
 
+// x[k] for a k that changes at run time: a chain of choices.
+Value Flattener::chosen_part(const Value& value, const Subscripts& s, std::size_t k,
+                             const Place& place) {
+  if (k == s.chosen.size()) return value;
+  const auto part = [&](std::size_t i) {
+    return chosen_part(element(value, i, 1), s, k + 1, place);
+  };
+  if (!s.symbolic[k]) {
+    if (s.scalar[k]) return part(s.chosen[k].front());
+    std::vector<Value> parts;
+    for (const std::size_t i : s.chosen[k]) parts.push_back(part(i));
+    if (parts.empty()) refuse("an empty range beside a subscript that changes", place);
+    return stack(parts, place);
+  }
+  if (value.dimensions[0] == 0)
+    throw Error("a subscript of an array without elements", place.location());
+  Value result = part(value.dimensions[0] - 1);
+  for (std::size_t i = value.dimensions[0] - 1; i-- > 0;)
+    result = join_values(equal(*s.symbolic[k], static_cast<double>(i + 1)), part(i), result, place);
+  return result;
+}
+
 Value Flattener::subscripted(const Value& value, const std::vector<ExpressionPtr>& expressions,
                              const Scope& scope, const std::string& name, const Place& place) {
   if (expressions.empty()) return value;
   const Subscripts s = subscripts(expressions, value.dimensions, scope, name, place);
   const std::size_t rank = expressions.size();
-  if (s.has_symbolic) {
-    // x[k] for a k that changes at run time: a chain of choices.
-    Value result = element(value, value.dimensions[0] - 1, 1);
-    for (std::size_t i = value.dimensions[0] - 1; i-- > 0;) {
-      const Value other = element(value, i, 1);
-      const Expr chosen = equal(s.symbolic[0], static_cast<double>(i + 1));
-      for (std::size_t n = 0; n < result.numbers.size(); ++n)
-        result.numbers[n] = select(chosen, other.numbers[n], result.numbers[n]);
-    }
-    return result;
-  }
+  if (s.has_symbolic) return chosen_part(value, s, 0, place);
   std::vector<Value> parts;
   for (const std::size_t flat : s.flat(value.dimensions))
     parts.push_back(element(value, flat, rank));

@@ -413,10 +413,28 @@ void Flattener::assign_into(Value& at, const ComponentReference& target, std::si
   for (std::size_t k = rank; k < at.dimensions.size(); ++k) rest *= at.dimensions[k];
   if (s.has_symbolic) {
     // x[k] := v for a k that is not known: each element may be the one.
-    if (!last || rest != 1) refuse("this assignment with a varying subscript", place);
-    for (std::size_t i = 0; i < at.numbers.size(); ++i)
-      at.numbers[i] = join(equal(s.symbolic[0], static_cast<double>(i + 1)), value.numbers.at(0),
-                           at.numbers[i]);
+    if (!last || !std::all_of(s.scalar.begin(), s.scalar.end(), [](bool one) { return one; }) ||
+        value.count() != rest || !is_number_like(at.type))
+      refuse("this assignment with a varying subscript", place);
+    const Dimensions leading(at.dimensions.begin(),
+                             at.dimensions.begin() + static_cast<std::ptrdiff_t>(rank));
+    for (std::size_t i = 0; i < element_count(leading); ++i) {
+      Expr is_it = 1.0;
+      const std::vector<std::size_t> index = subscripts_of(leading, i);
+      for (std::size_t k = 0; k < rank; ++k) {
+        if (s.symbolic[k]) {
+          is_it = is_it && equal(*s.symbolic[k], static_cast<double>(index[k] + 1));
+        } else if (s.chosen[k].front() != index[k]) {
+          is_it = 0.0;
+        }
+      }
+      for (std::size_t j = 0; j < rest; ++j) {
+        Expr& number = at.numbers[i * rest + j];
+        number = is_it.is_number() && is_it.number() == 0.0
+                     ? number
+                     : join(is_it, value.numbers.at(j), number);
+      }
+    }
     return;
   }
   const std::vector<std::size_t> flat = s.flat(at.dimensions);

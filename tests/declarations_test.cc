@@ -1,11 +1,13 @@
-// Classes in their context: lookup, modification and redeclaration (Modelica 3.6, chapters 5, 7 and
-// 13). Every model gives y a number that follows from the text alone.
+// The meaning of declarations, as the specification (Modelica 3.6) gives it: lookup, modification
+// and redeclaration (chapters 5, 7 and 13), records, operator records, overdetermined connectors
+// and discrete equations. Every model gives y a number that follows from the text alone.
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "model/build.h"
 #include "modelica/load.h"
 #include "simulate/simulate.h"
@@ -30,6 +32,16 @@ TEST_P(Context, GivesTheNumberOfTheSpecification) {
                {.stop_time = 1.0});
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
   EXPECT_NEAR(result.final.at("y"), form.y, 1e-9) << form.text;
+}
+
+// Its rounds depend on x, so it is run with numbers during the simulation: p has no place there.
+TEST(Context, RefusesAFunctionRunWithNumbersThatReadsAParameter) {
+  const std::string text =
+      "function f input Real u; input Real k = 1; output Real v; algorithm v := k;\n"
+      "  while v < u loop v := v*2; end while; end f;\n"
+      "model X parameter Real p = 4; function g = f(k = p); Real x(start = 5, fixed = true);\n"
+      "  Real y = g(x); equation der(x) = 1; end X;";
+  EXPECT_THROW(load_modelica_text(text, "", {.use_modelica_path = false}, "m.mo"), Error);
 }
 
 const std::string kTwo =
@@ -346,6 +358,99 @@ const std::vector<Form> kLookup = {
      "model X R.M m; Real y = m.z; end X;"},
 };
 
+const std::string kComplex =
+    "operator record C Real re; Real im;\n"
+    "  encapsulated operator 'constructor' function fromReal import C; input Real re;\n"
+    "    input Real im = 0; output C c(re = re, im = im); algorithm end fromReal;\n"
+    "  end 'constructor';\n"
+    "  encapsulated operator function '+' import C; input C a; input C b; output C c; algorithm\n"
+    "    c := C(a.re + b.re, a.im + b.im); end '+';\n"
+    "  encapsulated operator '-' function negate import C; input C a; output C c; algorithm\n"
+    "    c := C(-a.re, -a.im); end negate;\n"
+    "    function subtract import C; input C a; input C b; output C c; algorithm\n"
+    "    c := C(a.re - b.re, a.im - b.im); end subtract; end '-';\n"
+    "  encapsulated operator function '*' import C; input C a; input C b; output C c; algorithm\n"
+    "    c := C(a.re*b.re - a.im*b.im, a.re*b.im + a.im*b.re); end '*';\nend C;\n";
+// A ring of three parts: angle a and twice the angle d, which follows from it.
+const std::string kRing =
+    "record R Real a; Real d; function equalityConstraint input R r; input R s;\n"
+    "  output Real residue[1]; algorithm residue := {r.a - s.a}; end equalityConstraint; end R;\n"
+    "connector P R r; flow Real f; end P;\n"
+    "model Turn P p, n; parameter Real by = 1; equation Connections.branch(p.r, n.r);\n"
+    "  if Connections.rooted(p.r) then n.r.a = p.r.a + by; n.r.d = 2*n.r.a;\n"
+    "  else p.r.a = n.r.a - by; p.r.d = 2*p.r.a; end if; p.f + n.f = 0; end Turn;\n"
+    "model Free P p, n; Real by; equation Connections.branch(p.r, n.r);\n"
+    "  if Connections.rooted(p.r) then n.r.a = p.r.a + by; n.r.d = 2*n.r.a;\n"
+    "  else p.r.a = n.r.a - by; p.r.d = 2*p.r.a; end if; p.f + n.f = 0; n.f = 3; end Free;\n"
+    "model Ground P p; equation Connections.root(p.r); p.r.a = 5; p.r.d = 10; end Ground;\n";
+
+const std::vector<Form> kOfRecords = {
+    {"a record given as a whole leaves its final fields", 12,
+     "record R parameter Real a = 1; final parameter Real b = 2*a; end R;\n"
+     "model H parameter R r; end H;\n"
+     "model X parameter R s(a = 4); H h(r = s); Real y = h.r.a + h.r.b; end X;"},
+    {"a record given as a whole leaves fields that a modifier fixed", 7,
+     "record R parameter Integer m = 2; parameter Real a = 1; end R;\n"
+     "model H parameter R r(final m = 3); end H;\n"
+     "model X parameter R s(m = 3, a = 4); H h(r = s); Real y = h.r.m + h.r.a; end X;"},
+    {"final fields are no arguments of the constructor", 9,
+     "record R Real a; final constant Real c = 2; Real b; end R;\n"
+     "model X R r = R(3, 4); Real y = r.a + r.b + r.c; end X;"},
+    {"fields in any order", 15,
+     "record R Real b = 2*a; Real a = 1; end R;\n"
+     "function f output Real v; protected R r(a = 5); algorithm v := r.a + r.b; end f;\n"
+     "model X Real y = f(); end X;"},
+    {"operator record: arithmetic", -4,
+     kComplex + "model X C a = C(1, 2), b = a*a + 3, c = b*C(0, 1); Real y = c.re; end X;"},
+    {"operator record: arrays and minus", 6,
+     kComplex + "model X C a = C(1, 2), v[2] = {a, -a}, w[2] = v + v; C s = w[1] - w[2];\n"
+                "  C t = sum(v); Real y = s.re + t.im + 2; end X;"},
+    {"operator record: a choice that changes", 1,
+     kComplex + "model X C a = if time > 0.5 then C(1) else C(2); Real y = a.re; end X;"},
+    {"overdetermined: a tree", 6,
+     kRing + "model X Ground g; Turn t; Real y = t.n.r.d - t.n.r.a;\n"
+             "equation connect(g.p, t.p); end X;"},
+    {"overdetermined: a tree the other way round", 8,
+     kRing + "model X Ground g; Turn t; Real y = t.p.r.d; equation connect(g.p, t.n); end X;"},
+    {"overdetermined: a loop is closed once", -3,
+     kRing + "model X Ground g; Turn t(by = 3); Free f; Real y = f.by;\n"
+             "equation connect(g.p, t.p); connect(t.n, f.p); connect(f.n, g.p); end X;"},
+    {"two subscripts that change", 23,
+     "model X parameter Real a[2, 3] = [11, 12, 13; 21, 22, 23]; Integer i(start = 1), j(start = "
+     "1);\n"
+     "  Real y = a[i, j]; equation when time > 0.5 then i = 2; j = 3; end when; end X;"},
+    {"an assignment with two subscripts that change", 104,
+     "function f input Integer i; input Integer j; output Real v; protected Real a[2, 2];\n"
+     "algorithm a := [1, 2; 3, 4]; a[i, j] := 100; v := a[1, 1] + a[1, 2] + a[2, 1] + a[2, 2]\n"
+     "  - (if i == 2 then 2 else 0); end f;\n"
+     "model X Integer i(start = 1), j(start = 1); Real y = f(i, j); equation\n"
+     "  when time > 0.5 then i = 2; j = 2; end when; end X;"},
+};
+
+const std::vector<Form> kDiscrete = {
+    {"when equations that depend on each other", 3.0 / 7.0,
+     "model X discrete Real a(start = 0, fixed = true), b(start = 0, fixed = true); Real y = a + "
+     "b;\n"
+     "equation when time > 0.5 then a = 1 - 3*b; b = 2*a; end when; end X;"},
+    {"a clause whose condition only contains initial()", 0,
+     "model X discrete Real y(start = 0, fixed = true); equation\n"
+     "  when initial() and true then y = 5; end when; end X;"},
+    {"initial() in a list", 5,
+     "model X discrete Real y(start = 0); equation\n"
+     "  when {initial(), time > 2} then y = 5; end when; end X;"},
+    {"a variable read before it is assigned", 4,
+     "model X Real x(start = 3), y; algorithm y := x + 1; x := 5; end X;"},
+    {"an element read before it is assigned", 4,
+     "model X Real x[2](each start = 3), y; equation x[2] = 0; algorithm y := x[1] + 1;\n"
+     "  x[1] := 5; end X;"},
+    {"an initial equation for what follows from pre()", 1,
+     "model X Boolean active, next; discrete Real y(start = 0, fixed = true);\n"
+     "initial equation active = true; equation active = pre(next);\n"
+     "  next = active and time < 0.5; when time > 0.25 then y = if active then 1 else 2; end "
+     "when;\n"
+     "end X;"},
+};
+
 std::string name_of(const testing::TestParamInfo<Form>& info) {
   std::string name;
   for (const char c : info.param.name) name += std::isalnum(c) != 0 ? c : '_';
@@ -356,6 +461,8 @@ INSTANTIATE_TEST_SUITE_P(OfModels, Context, testing::ValuesIn(kModels), name_of)
 INSTANTIATE_TEST_SUITE_P(ClassModifiers, Context, testing::ValuesIn(kClassModifiers), name_of);
 INSTANTIATE_TEST_SUITE_P(OfFunctions, Context, testing::ValuesIn(kOfFunctions), name_of);
 INSTANTIATE_TEST_SUITE_P(OfPackages, Context, testing::ValuesIn(kOfPackages), name_of);
+INSTANTIATE_TEST_SUITE_P(OfRecords, Context, testing::ValuesIn(kOfRecords), name_of);
+INSTANTIATE_TEST_SUITE_P(Discrete, Context, testing::ValuesIn(kDiscrete), name_of);
 INSTANTIATE_TEST_SUITE_P(Lookup, Context, testing::ValuesIn(kLookup), name_of);
 
 }  // namespace
