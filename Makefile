@@ -1,11 +1,13 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench format lint sanitize clean setup setup-dev
+.PHONY: help run build test bench soak format lint sanitize clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
 EXAMPLE := Saltus.Examples.NAG
 JOBS ?= 2
+# Seeds of each of the five classes.
+SEEDS ?= 2000
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cc')
 
 help:  ## list the targets
@@ -26,6 +28,11 @@ test: $(RELEASE)/build.ninja  ## build everything and run all tests
 bench: $(RELEASE)/build.ninja | setup-dev  ## run the benchmarks; results in results/benchmarks
 	@cmake --build --preset release -j $(JOBS)
 	@scripts/bench $(RELEASE)/benchmarks results/benchmarks
+
+soak: $(RELEASE)/build.ninja  ## run 10,000 random drivetrains against their references; failing models in results/soak
+	@cmake --build --preset release -j $(JOBS) --target saltus_oracle
+	@mkdir -p results/soak
+	@$(RELEASE)/tests/oracle/saltus_oracle --seeds 0:$(SEEDS) --jobs $(JOBS) --dump results/soak
 
 format:  ## lay out all sources with clang-format
 	@scripts/setup --dev

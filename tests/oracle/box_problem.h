@@ -11,31 +11,36 @@ enum class At { kLower, kInside, kUpper };
 // Finds p with lower <= p <= upper such that r = w p + q satisfies, for each i,
 //   p_i = lower_i and r_i >= 0, or p_i = upper_i and r_i <= 0, or r_i = 0.
 // w is symmetric and positive semidefinite; bounds may be infinite and equal. r is unique; p is not
-// where w is singular, and the one of nearly the least norm is taken.
+// where w is singular, and then the unknowns inside have the least norm.
 class BoxProblem {
  public:
   explicit BoxProblem(Eigen::MatrixXd w);
 
   // Starts from the answers `at` (one for each unknown) and leaves those of the solution there.
-  // False if none was found: then p is the last candidate.
+  // What counts as zero is `small_p` and `small_r`. With `single` answers change one by one: then
+  // an unknown comes inside only if its residual is not zero, so unknowns that are independent at
+  // the start stay so, and p is unique for the answers. False if none was found: then p is the last
+  // candidate.
+  bool solve(const Eigen::VectorXd& q, const Eigen::VectorXd& lower, const Eigen::VectorXd& upper,
+             const Eigen::VectorXd& small_p, const Eigen::VectorXd& small_r, std::vector<At>& at,
+             Eigen::VectorXd& p, bool single = false);
+  // The same with small_p and small_r from the sizes of q and the bounds.
   bool solve(const Eigen::VectorXd& q, const Eigen::VectorXd& lower, const Eigen::VectorXd& upper,
              std::vector<At>& at, Eigen::VectorXd& p);
 
-  const Eigen::MatrixXd& matrix() const { return w_; }
-  long solves() const { return solves_; }
-  long fallbacks() const { return fallbacks_; }
-
- private:
+  // p at the bounds as `at` says, the others such that their residual is zero.
   void evaluate(const Eigen::VectorXd& q, const Eigen::VectorXd& lower,
                 const Eigen::VectorXd& upper, const std::vector<At>& at, Eigen::VectorXd& p);
 
-  Eigen::MatrixXd w_;  // as given
-  Eigen::VectorXd ridge_;
+  const Eigen::VectorXd& residual() const { return r_; }
+  long fallbacks() const { return fallbacks_; }
+
+ private:
+  Eigen::MatrixXd w_;
   Eigen::VectorXd r_;
-  Eigen::LDLT<Eigen::MatrixXd> factors_;
+  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> factors_;
   std::vector<int> inside_;  // unknowns that the factors are for
   bool factored_ = false;
-  long solves_ = 0;
   long fallbacks_ = 0;
 };
 

@@ -79,11 +79,12 @@ Verdict run(const Written& written, const Network& network, const Reference& ref
   const std::vector<double>& times = reference.motion.times;
   SimulateResult result;
   try {
-    result = simulate(build(load_modelica_text(written.text, "", load)),
-                      {.stop_time = network.stop_time,
-                       .tolerance = options.tolerance,
-                       .interval = times[1] - times[0],
-                       .max_seconds = options.seconds});
+    result = simulate(
+        written.system ? written.system() : build(load_modelica_text(written.text, "", load)),
+        {.stop_time = network.stop_time,
+         .tolerance = options.tolerance,
+         .interval = times[1] - times[0],
+         .max_seconds = options.seconds});
   } catch (const std::exception& error) {
     return {Outcome::kRefused, error.what()};
   }

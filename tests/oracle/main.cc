@@ -61,7 +61,8 @@ void work(const Options& options, long from, long to, int first, std::FILE* out)
       if (name != family_name) continue;
       for (long seed = from + first; seed < to; seed += options.jobs) {
         const Network network = generate(family, static_cast<std::uint64_t>(seed));
-        const Reference reference = make_reference(network, options.judge.tolerance);
+        const Reference reference =
+            make_reference(network, options.judge.tolerance, options.reference_only);
         const auto report = [&](const std::string& writing, const Verdict& v) {
           fmt::print(out, "{}\t{}\t{}\t{}\t{:.3f}\t{}\n", name, writing, seed,
                      static_cast<int>(v.outcome), v.seconds, one_line(v.reason));
@@ -114,7 +115,8 @@ void show(const Options& options) {
     for (const auto& [name, family] : families()) {
       if (name != family_name) continue;
       const Network network = generate(family, static_cast<std::uint64_t>(options.show));
-      const Reference reference = make_reference(network, options.judge.tolerance);
+      const Reference reference =
+          make_reference(network, options.judge.tolerance, options.reference_only);
       for (const std::string& writing_name : options.writings)
         for (const auto& [text, writing] : writings())
           if (text == writing_name)
@@ -220,7 +222,8 @@ int main(int argc, char** argv) {
   app.add_option("--class", options.classes,
                  "random, degenerate, brakes, rest, backlash; default: all")
       ->delimiter(',');
-  app.add_option("--writing", options.writings, "library, sign, when; default: all")
+  app.add_option("--writing", options.writings,
+                 "library, sign, diode, when, machine, msl, cpp; default: all")
       ->delimiter(',');
   app.add_option("--seeds", options.seeds, "FROM:TO, without TO");
   app.add_option("--tolerance", options.judge.tolerance, "of the runs");

@@ -36,7 +36,8 @@ double Signal::integral(double from, double to) const {
 }
 
 std::string number_text(double value) {
-  std::string text = fmt::format("{}", value);
+  if (value == 0.0) return "0";  // not -0
+  const std::string text = fmt::format("{}", value);
   return value < 0.0 ? "(" + text + ")" : text;
 }
 

@@ -127,7 +127,7 @@ Motion time_stepping(const Network& network, const std::vector<double>& times, d
 Stepped time_stepping_reference(const Network& network, const std::vector<double>& times,
                                 double step, double goal) {
   Stepped result;
-  for (int refinement = 0; refinement < 3; ++refinement, step /= 10.0) {
+  for (int refinement = 0; refinement < 2; ++refinement, step /= 10.0) {
     result.failed = false;
     const Motion coarse = time_stepping(network, times, step, result.failed);
     result.motion = time_stepping(network, times, 0.5 * step, result.failed);

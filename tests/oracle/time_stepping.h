@@ -18,7 +18,7 @@ struct Stepped {
 Motion time_stepping(const Network& network, const std::vector<double>& times, double step,
                      bool& failed);
 
-// With h and h/2; refined tenfold, twice at most, where they differ by more than `goal` of the
+// With h and h/2; refined tenfold where they differ by more than `goal` of the
 // range.
 Stepped time_stepping_reference(const Network& network, const std::vector<double>& times,
                                 double step = 2e-4, double goal = 0.02);

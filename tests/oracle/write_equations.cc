@@ -125,4 +125,60 @@ ElementText write_when(const Network& network, int k, const std::string& tau,
               k, tau, slip)};
 }
 
+ElementText write_diode(const Network& network, int k, const std::string& tau,
+                        const std::string& slip) {
+  if (network.elements[k].kind != Kind::kFreeWheel) return write_sign(network, k, tau, slip);
+  return {fmt::format("  Real s{0};\n  Boolean over{0};\n", k),
+          fmt::format("  over{0} = s{0} > 0;\n"
+                      "  {2} = if over{0} then s{0} else 0;\n"
+                      "  {1} = if over{0} then 0 else s{0};\n",
+                      k, tau, slip)};
+}
+
+// sa runs along the torque while locked and the acceleration while slip begins. mode: 1 forward,
+// -1 backward, 0 stuck, 2 free, 3 unknown.
+ElementText write_msl(const Network& network, int k, const std::string& tau,
+                      const std::string& slip) {
+  const Element& e = network.elements[k];
+  if (e.kind == Kind::kFreeWheel)
+    return {fmt::format("  Real v{0}, a{0}, sa{0};\n"
+                        "  Boolean sF{0}(start = false, fixed = true), locked{0}(start = false),\n"
+                        "    stuck{0}(start = true, fixed = true);\n",
+                        k),
+            fmt::format("  v{0} = {2};\n  a{0} = der(v{0});\n"
+                        "  sF{0} = pre(stuck{0}) and (sa{0} > 0 or pre(sF{0}) and sa{0} > 0)"
+                        " or initial() and v{0} > 0;\n"
+                        "  locked{0} = pre(stuck{0}) and not sF{0};\n"
+                        "  a{0} = if locked{0} then 0 else sa{0};\n"
+                        "  {1} = if locked{0} then sa{0} else 0;\n"
+                        "  stuck{0} = locked{0} or v{0} <= 0;\n",
+                        k, tau, slip)};
+  return {
+      fmt::format(
+          "  Real v{0}, a{0}, sa{0}, cap{0} = {1};\n"
+          "  Boolean sF{0}(start = false, fixed = true), sB{0}(start = false, fixed = true),\n"
+          "    locked{0}(start = false), free{0};\n"
+          "  Integer mode{0}(start = 3, fixed = true);\n",
+          k, e.capacity.text()),
+      fmt::format(
+          "  v{0} = {2};\n  a{0} = der(v{0});\n  free{0} = cap{0} <= 0;\n"
+          "  sF{0} = pre(mode{0}) == 0 and (sa{0} > cap{0} or pre(sF{0}) and sa{0} > cap{0})"
+          " or initial() and v{0} > 0;\n"
+          "  sB{0} = pre(mode{0}) == 0 and (sa{0} < -cap{0} or pre(sB{0}) and sa{0} < -cap{0})"
+          " or initial() and v{0} < 0;\n"
+          "  locked{0} = not free{0} and not (pre(mode{0}) == 1 or sF{0} or pre(mode{0}) == -1 or "
+          "sB{0});\n"
+          "  a{0} = if locked{0} then 0 elseif free{0} then sa{0} elseif sF{0} then sa{0} - "
+          "cap{0}\n"
+          "    elseif sB{0} then sa{0} + cap{0} elseif pre(mode{0}) == 1 then sa{0} - cap{0}\n"
+          "    else sa{0} + cap{0};\n"
+          "  {1} = if locked{0} then sa{0} elseif free{0} then 0 elseif sF{0} then cap{0}\n"
+          "    elseif sB{0} then -cap{0} elseif pre(mode{0}) == 1 then cap{0} else -cap{0};\n"
+          "  mode{0} = if free{0} then 2\n"
+          "    elseif (pre(mode{0}) == 1 or pre(mode{0}) == 2 or sF{0}) and v{0} > 0 then 1\n"
+          "    elseif (pre(mode{0}) == -1 or pre(mode{0}) == 2 or sB{0}) and v{0} < 0 then -1\n"
+          "    else 0;\n",
+          k, tau, slip)};
+}
+
 }  // namespace saltus::oracle

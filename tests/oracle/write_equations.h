@@ -23,6 +23,13 @@ Written write_equations(const Network& network, WriteElement write_element);
 // tau = capacity*sign(slip); free wheels by `when`.
 ElementText write_sign(const Network& network, int k, const std::string& tau,
                        const std::string& slip);
+// The same, free wheels as an ideal diode: one parameter s along slip and torque.
+ElementText write_diode(const Network& network, int k, const std::string& tau,
+                        const std::string& slip);
+// As the Modelica Standard Library writes friction and one-way clutches: locked keeps the
+// acceleration at zero, so the structure never changes.
+ElementText write_msl(const Network& network, int k, const std::string& tau,
+                      const std::string& slip);
 // `when` sets locked and direction; if locked then slip = 0 else tau = direction*capacity.
 ElementText write_when(const Network& network, int k, const std::string& tau,
                        const std::string& slip);
