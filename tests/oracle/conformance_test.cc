@@ -378,7 +378,13 @@ std::vector<Cell> cells() {
 
 // Cells that do not hold yet. Every one is a defect; remove the line with its cause.
 const std::set<std::string>& not_yet() {
-  static const std::set<std::string> names = {};
+  static const std::set<std::string> names = {
+      "locked_by_command/machine",  // 5 instead of 10/3: the inertias do not weight the jump
+      "taut_string/machine",        // the position jumps
+      "km17/when",
+      "km17/machine",  // chattering through a discrete variable or a state is no sliding
+      "km18/when",
+      "km18/machine"};
   return names;
 }
 
@@ -407,8 +413,8 @@ TEST_P(Conformance, HasTheSameAnswerInEveryWriting) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Conformance, testing::ValuesIn(cells()), [](const auto& info) {
-  return info.param.name + "_" + info.param.writing;
+INSTANTIATE_TEST_SUITE_P(Table, Conformance, testing::ValuesIn(cells()), [](const auto& cell) {
+  return cell.param.name + "_" + cell.param.writing;
 });
 
 }  // namespace

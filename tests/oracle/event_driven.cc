@@ -154,6 +154,7 @@ class Run {
       if (crowd >= 5)
         for (State& s : states_) s.undecided = true;
     }
+    if (!result_.failed && next_output < times_.size()) store();  // an event at the very end
     return result_;
   }
 

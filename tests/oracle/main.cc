@@ -2,7 +2,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -33,17 +32,6 @@ struct Options {
   bool verbose = false;
   bool reference_only = false;
   long show = -1;
-  int at_most = -1;
-};
-
-// One line of a worker's report: what, class, writing, seed, outcome, text.
-struct Line {
-  std::string family;
-  std::string writing;
-  long seed = 0;
-  int outcome = 0;
-  double seconds = 0.0;
-  std::string reason;
 };
 
 using Table = std::map<std::pair<std::string, std::string>, std::map<int, int>>;
@@ -188,18 +176,22 @@ int run(const Options& options) {
                  f.size() > 5 ? f[5].substr(0, 260) : "");
     std::fflush(stdout);
   }
-  while (wait(nullptr) > 0) {
-  }
+  int bad = 0;
+  for (int status = 0; wait(&status) > 0;)
+    if (status != 0) {
+      fmt::print("A worker ended with status {}: its other seeds are missing.\n", status);
+      ++bad;
+    }
   fmt::print("\n{:10} {:9} {:>6}", "class", "writing", "runs");
   for (int o = 0; o <= static_cast<int>(Outcome::kNoReference); ++o)
     fmt::print(" {:>12}", to_string(static_cast<Outcome>(o)));
   fmt::print(" {:>10}\n", "slowest");
-  int bad = 0;
   for (const auto& [key, counts] : table) {
     int runs = 0;
     for (const auto& [outcome, count] : counts) {
       runs += count;
-      if (key.second != "reference" && outcome != static_cast<int>(Outcome::kRight) &&
+      // Of the references only their disagreement counts; that some motions are ill-posed is told.
+      if (outcome != static_cast<int>(Outcome::kRight) &&
           outcome != static_cast<int>(Outcome::kIllPosed))
         bad += count;
     }
@@ -214,30 +206,86 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace saltus::oracle
 
+namespace saltus::oracle {
+namespace {
+
+constexpr const char* kUsage =
+    "saltus_oracle: compares Saltus with a reference on random drivetrains\n"
+    "  --class A,B      random, degenerate, brakes, rest, backlash; default: all\n"
+    "  --writing A,B    library, sign, diode, when, machine, msl, cpp; default: all\n"
+    "  --seeds FROM:TO  without TO; default 0:20\n"
+    "  --tolerance R    of the runs; default 1e-6\n"
+    "  --seconds S      processor time of a run; default 20\n"
+    "  --jobs N         processes\n"
+    "  --dump DIR       folder for the models that fail\n"
+    "  --show SEED      print the model and the reference of this seed\n"
+    "  --reference      check the references against each other, run nothing\n"
+    "  --verbose        one line for every run\n";
+
+std::vector<std::string> list(const std::string& text) {
+  std::vector<std::string> result;
+  std::istringstream stream(text);
+  for (std::string item; std::getline(stream, item, ',');) result.push_back(item);
+  return result;
+}
+
+// False if the arguments are wrong.
+bool read(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--verbose" || name == "--reference") {
+      (name == "--verbose" ? options.verbose : options.reference_only) = true;
+      continue;
+    }
+    if (++i == argc) return false;
+    const std::string value = argv[i];
+    if (name == "--class")
+      options.classes = list(value);
+    else if (name == "--writing")
+      options.writings = list(value);
+    else if (name == "--seeds")
+      options.seeds = value;
+    else if (name == "--tolerance")
+      options.judge.tolerance = std::stod(value);
+    else if (name == "--seconds")
+      options.judge.seconds = std::stod(value);
+    else if (name == "--jobs")
+      options.jobs = std::stoi(value);
+    else if (name == "--dump")
+      options.dump = value;
+    else if (name == "--show")
+      options.show = std::stol(value);
+    else
+      return false;
+  }
+  return true;
+}
+
+// Every name is one of `all`; none: all of them.
+template <class Value>
+bool complete(std::vector<std::string>& names,
+              const std::vector<std::pair<std::string, Value>>& all) {
+  for (const std::string& name : names) {
+    bool known = false;
+    for (const auto& entry : all) known = known || entry.first == name;
+    if (!known) return false;
+  }
+  if (names.empty())
+    for (const auto& entry : all) names.push_back(entry.first);
+  return true;
+}
+
+}  // namespace
+}  // namespace saltus::oracle
+
 int main(int argc, char** argv) {
   using namespace saltus::oracle;
   Options options;
   options.judge.library_folder = SALTUS_LIBRARY_FOLDER;
-  CLI::App app("Compares Saltus with a reference on random drivetrains");
-  app.add_option("--class", options.classes,
-                 "random, degenerate, brakes, rest, backlash; default: all")
-      ->delimiter(',');
-  app.add_option("--writing", options.writings,
-                 "library, sign, diode, when, machine, msl, cpp; default: all")
-      ->delimiter(',');
-  app.add_option("--seeds", options.seeds, "FROM:TO, without TO");
-  app.add_option("--tolerance", options.judge.tolerance, "of the runs");
-  app.add_option("--seconds", options.judge.seconds, "processor time of a run");
-  app.add_option("--jobs", options.jobs, "processes");
-  app.add_option("--dump", options.dump, "folder for the models that fail");
-  app.add_option("--show", options.show, "print the model and the reference of this seed");
-  app.add_flag("--verbose", options.verbose, "one line for every run");
-  app.add_flag("--reference", options.reference_only,
-               "check the references against each other, run nothing");
-  CLI11_PARSE(app, argc, argv);
-  if (options.classes.empty())
-    for (const auto& [name, family] : families()) options.classes.push_back(name);
-  if (options.writings.empty())
-    for (const auto& [name, writing] : writings()) options.writings.push_back(name);
+  if (!read(argc, argv, options) || !complete(options.classes, families()) ||
+      !complete(options.writings, writings())) {
+    fmt::print(stderr, "{}", kUsage);
+    return 2;
+  }
   return run(options);
 }

@@ -147,7 +147,7 @@ TEST_P(References, Agree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, References, testing::Range(0, 5),
-                         [](const auto& info) { return families()[info.param].first; });
+                         [](const auto& cell) { return families()[cell.param].first; });
 
 }  // namespace
 }  // namespace saltus::oracle
