@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/stop_request.h"
+
 namespace saltus {
 namespace {
 
@@ -191,6 +193,7 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
   evaluate();
   double previous_size = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
+    check_stop();
     if (const std::size_t bad = first_not_finite(residual_); bad < residual_.size())
       return {ConsistentStatus::kNotFinite, bad};
     // Where little has changed, the rows are what they were measured to be.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "expr/graph.h"
 
@@ -428,6 +429,7 @@ ImpulseOutcome ImpulseSolver::attempt(DaeData& data, double t, const std::vector
 
   double previous = std::numeric_limits<double>::infinity();
   for (int iteration = 0;; ++iteration) {
+    check_stop();
     if (iteration == kMaxIterations) return {ImpulseStatus::kNotConverged, 0};
     const double length = newton_step();
     if (!std::isfinite(length)) return {ImpulseStatus::kNotConverged, 0};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/structural_conditions.h"
+#include "base/stack.h"
 #include "expr/differentiate.h"
 #include "model/active_equations.h"
 
@@ -27,7 +28,9 @@ bool is_kept_between_events(const Node* condition) {
 void add_branch_paths(const Node* at, BranchPath& path, std::unordered_set<const Node*>& seen,
                       std::vector<BranchPath>& out) {
   constexpr std::size_t kMostPaths = 200;
-  if (is_leaf(at->op) || out.size() > kMostPaths || !seen.insert(at).second) return;
+  // A sum of very many terms may leave the paths in its first ones out: they only save time.
+  if (is_leaf(at->op) || out.size() > kMostPaths || !seen.insert(at).second || stack_is_low())
+    return;
   if (at->op != Op::kSelect || !is_kept_between_events(at->children[0])) {
     for (const Node* child : at->children) add_branch_paths(child, path, seen, out);
     return;

@@ -145,7 +145,8 @@ class KinkFinder {
 std::vector<double> break_times(std::span<const Expr> values, std::span<const double> parameters) {
   NodeMap position;
   std::vector<const Node*> order;
-  for (const Expr& value : values) append_postorder(value.node(), position, order);
+  for (const Expr& value : values)
+    if (value.node() != nullptr) append_postorder(value.node(), position, order);
   KinkFinder finder(parameters);
   for (const Node* node : order) finder.look_at(node);
   return finder.all();

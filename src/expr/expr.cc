@@ -61,6 +61,9 @@ Expr make(Op op, std::initializer_list<Expr> arguments) {
   return Expr(graph->intern(n));
 }
 
+// c1*(c2*x) as (c1*c2)*x, unless the product of the numbers overflows or vanishes.
+bool can_join(const Expr& a, const Expr& b) { return std::isnormal(a.number() * b.number()); }
+
 bool both_numbers(const Expr& a, const Expr& b) { return a.is_number() && b.is_number(); }
 
 Expr unary(Op op, const Expr& a) { return make(op, {a}); }
@@ -122,7 +125,8 @@ Expr operator*(const Expr& a, const Expr& b) {
   if (is_value(a, -1.0)) return -b;
   if (a.is_number()) {
     if (is(b, Op::kNegate)) return Expr(-a.number()) * child(b, 0);
-    if (is_scaled(b)) return (a * child(b, 0)) * child(b, 1);
+    if (is_scaled(b) && can_join(a, child(b, 0)))
+      return Expr(a.number() * child(b, 0).number()) * child(b, 1);
     return make(Op::kMultiply, {a, b});
   }
   if (is(a, Op::kNegate)) return -(child(a, 0) * b);

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
+#include <random>
+#include <vector>
 
 #include "base/error.h"
 #include "expr/differentiate.h"
@@ -78,6 +81,32 @@ TEST_F(Simplify, ResultsThatAreNotFiniteStayExpressions) {
   EXPECT_FALSE(log(zero).is_number());
   EXPECT_FALSE(sqrt(graph.constant(-1.0)).is_number());
   EXPECT_EQ(to_string(1.0 / zero), "1/0");
+}
+
+TEST_F(Simplify, ProductsOfNumbersThatOverflowOrVanishAreNotTaken) {
+  EXPECT_EQ(to_string(1e300 * (1e300 * x)), "1e+300*(1e+300*x)");
+  EXPECT_EQ(to_string(1e-300 * (1e-300 * x)), "1e-300*(1e-300*x)");
+  EXPECT_EQ(to_string((1e300 * graph.constant(1e300)) * x), "1e+300*(1e+300*x)");
+}
+
+// Every rule must end, whatever the numbers are.
+TEST_F(Simplify, EndsForAllNumbers) {
+  const double numbers[] = {0.0,    1.0,   -1.0,   2.0,    0.5,      1e300,     -1e300,
+                            1e-300, 1e308, -1e308, 5e-324, INFINITY, -INFINITY, NAN};
+  std::mt19937 generator(1);  // NOLINT: the same expressions every time
+  std::vector<Expr> made = {x, y, graph.constant(1e300), graph.time()};
+  for (const double number : numbers) made.push_back(graph.constant(number));
+  const auto any = [&] { return made[generator() % made.size()]; };
+  for (int k = 0; k < 200'000; ++k) {
+    const Expr a = any();
+    const Expr b = any();
+    const Expr results[] = {
+        a + b, a - b, a * b, a / b, -a, abs(a), a < b, select(a, b, any()), pow(a, b), min(a, b)};
+    made[generator() % made.size()] = results[generator() % std::size(results)];
+    if (k % 100 == 0) made[generator() % made.size()] = numbers[generator() % std::size(numbers)];
+    if (k % 50 == 0) made[generator() % made.size()] = x;
+  }
+  EXPECT_GT(graph.node_count(), 1000U);
 }
 
 TEST_F(Simplify, RelationsLogicAndSelectFold) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "expr/differentiate.h"
 
@@ -63,11 +64,21 @@ class Sets {
     double sign = 1.0;
   };
 
+  // Twice along the way to the root: to see the sign, then to shorten the way. Not by recursion:
+  // it may be as long as there are variables.
   Link find(std::size_t i) {
-    if (parent_[i].variable == i) return {i, 1.0};
-    const Link root = find(parent_[i].variable);
-    parent_[i] = {root.variable, root.sign * parent_[i].sign};
-    return parent_[i];
+    Link root{i, 1.0};
+    while (parent_[root.variable].variable != root.variable) {
+      const Link& next = parent_[root.variable];
+      root = {next.variable, root.sign * next.sign};
+    }
+    double sign = root.sign;
+    while (parent_[i].variable != i) {
+      const Link next = std::exchange(parent_[i], {root.variable, sign});
+      sign *= next.sign;
+      i = next.variable;
+    }
+    return root;
   }
 
   // x = sign * y. False if they are tied to each other already.

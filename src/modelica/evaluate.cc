@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/stack.h"
+#include "base/stop_request.h"
 #include "expr/function.h"
 #include "expr/number.h"
 #include "expr/table.h"
@@ -23,6 +25,10 @@ void Flattener::refuse(const std::string& what, const Place& place) {
 
 Value Flattener::evaluate(const Expression& expression, const Scope& scope) {
   const Place& place = expression.place;
+  check_stop();
+  if (stack_is_low())
+    throw Error("this value leads through too many others: give some of them as numbers",
+                place.location());
   return std::visit(
       [&](const auto& e) -> Value {
         using T = std::decay_t<decltype(e)>;
