@@ -25,9 +25,15 @@ constexpr double kRankTolerance = 1e-11;
 
 std::string unknown_list(const HybridSystem& system, const std::vector<VariableId>& unknowns,
                          const std::vector<std::size_t>& which) {
+  constexpr std::size_t kNamesShown = 20;
   std::vector<std::string> names;
-  for (const std::size_t j : which)
+  for (const std::size_t j : which) {
+    if (names.size() == kNamesShown) {
+      names.push_back(fmt::format("{} more", which.size() - kNamesShown));
+      break;
+    }
     names.push_back(fmt::format("'{}'", system.variable(unknowns[j]).name));
+  }
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -51,6 +57,8 @@ void refuse(const HybridSystem& system, const Mode& mode, const std::vector<Vari
   if (!offsets.free_unknowns.empty())
     text += fmt::format("; no equation is left for {}",
                         unknown_list(system, unknowns, offsets.free_unknowns));
+  if (!offsets.rivals.empty())
+    text += fmt::format(" (or instead for {})", unknown_list(system, unknowns, offsets.rivals));
   if (!offsets.excess_equations.empty())
     text += fmt::format("; {} equations contain only {} unknowns ({}): {}",
                         offsets.excess_equations.size(), offsets.unknowns_of_excess.size(),
@@ -102,15 +110,25 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
 }
 
 // Whether the freedom is only how redundant constraints share their forces: nothing that is
-// differentiated is free, and what is free does not occur in the redundant equations themselves.
+// differentiated is free, what is free does not occur in the redundant equations themselves, and
+// these constrain something that moves.
 bool is_split_of_forces(const DaeDefinition& mode, const ArrayAnalysis& array) {
   if (!array.freedom_is_algebraic || array.redundant_equations.empty()) return false;
-  for (const std::size_t i : array.redundant_equations)
-    for (const Expr& leaf : leaves_of(mode.residuals[i]))
+  std::unordered_set<std::size_t> moving;  // variables under der()
+  for (const Expr& leaf : leaves_of(mode.residuals))
+    if (leaf.is_variable() && leaf.node()->order > 0) moving.insert(leaf.node()->index);
+  bool constrains_motion = false;
+  for (const std::size_t i : array.redundant_equations) {
+    // build() keeps an empty equation only where it did so before aliases were eliminated.
+    constrains_motion = constrains_motion || mode.residuals[i].is_number();
+    for (const Expr& leaf : leaves_of(mode.residuals[i])) {
+      if (!leaf.is_variable()) continue;
+      constrains_motion = constrains_motion || moving.contains(leaf.node()->index);
       for (const std::size_t j : array.free_unknowns)
-        if (leaf.is_variable() && leaf.node()->variable() == mode.unknowns[j].node()->variable())
-          return false;
-  return true;
+        if (leaf.node()->variable() == mode.unknowns[j].node()->variable()) return false;
+    }
+  }
+  return constrains_motion;
 }
 
 // Values and slopes of the mode's unknowns in terms of what is integrated.

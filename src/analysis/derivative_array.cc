@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analysis/rank.h"
+#include "base/stop_request.h"
 #include "expr/differentiate.h"
 
 // Letters as in HM Hypothesis 10: r, a, d, v; Z1, Z2, T2; M and N are the parts of the Jacobian of
@@ -186,6 +187,7 @@ bool satisfy(DerivativeArray& array, Index m, Index n, double t, VectorXd& point
   VectorXd weight = VectorXd::Ones(point.size());
   weight.head(n).setConstant(1e-2);
   for (int k = 0; k < kMaxIterations; ++k) {
+    check_stop();
     const MatrixXd unscaled = array.jacobian(t, point, parameters, held);
     const Scaling scaling = balance(array, unscaled, m, n);
     const VectorXd rows = scaling.rows(levels);
@@ -227,6 +229,24 @@ void name_redundancy(const ArrayPoint& at, const VectorXd& residual, Index m, in
   }
 }
 
+// Without unknowns an equation holds at the time t or it does not.
+ArrayAnalysis without_unknowns(Graph& graph, const DaeDefinition& mode, double t,
+                               const std::vector<double>& parameters,
+                               const std::vector<double>& held) {
+  ArrayAnalysis analysis;
+  DerivativeArray array(graph, mode, 0);
+  const VectorXd residual = array.residual(t, VectorXd(), parameters, held);
+  analysis.holds = true;
+  analysis.consistent = residual.isZero(0.0);
+  analysis.values.v = static_cast<int>(residual.size());
+  for (Index i = 0; i < residual.size(); ++i) {
+    auto& list =
+        residual(i) == 0.0 ? analysis.redundant_equations : analysis.contradictory_equations;
+    list.push_back(static_cast<std::size_t>(i));
+  }
+  return analysis;
+}
+
 }  // namespace
 
 ArrayAnalysis analyse_array(Graph& graph, const DaeDefinition& mode, double t,
@@ -235,6 +255,7 @@ ArrayAnalysis analyse_array(Graph& graph, const DaeDefinition& mode, double t,
                             int max_levels) {
   const auto m = static_cast<Index>(mode.residuals.size());
   const auto n = static_cast<Index>(mode.unknowns.size());
+  if (n == 0) return without_unknowns(graph, mode, t, parameters, held);
   ArrayAnalysis analysis;
   int previous_corank = 0;
   for (int mu = 0; mu <= max_levels; ++mu) {

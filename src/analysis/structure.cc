@@ -101,6 +101,31 @@ Signature signature_of(std::span<const Expr> residuals, std::span<const Variable
   return signature;
 }
 
+namespace {
+
+// Unknowns whose equation would serve one of the free ones as well, and so on along the matching.
+std::vector<std::size_t> find_rivals(const Signature& signature, const Offsets& offsets) {
+  std::vector<std::vector<std::size_t>> equations_of(signature.unknown_count);
+  for (std::size_t i = 0; i < signature.rows.size(); ++i)
+    for (const SignatureEntry& entry : signature.rows[i]) equations_of[entry.unknown].push_back(i);
+  std::vector<std::size_t> found = offsets.free_unknowns;
+  std::vector<bool> seen(signature.unknown_count, false);
+  for (const std::size_t j : found) seen[j] = true;
+  for (std::size_t k = 0; k < found.size(); ++k)
+    for (const std::size_t i : equations_of[found[k]]) {
+      const std::ptrdiff_t rival = offsets.unknown_of[i];
+      if (rival < 0 || seen[static_cast<std::size_t>(rival)]) continue;
+      seen[static_cast<std::size_t>(rival)] = true;
+      found.push_back(static_cast<std::size_t>(rival));
+    }
+  found.erase(found.begin(),
+              found.begin() + static_cast<std::ptrdiff_t>(offsets.free_unknowns.size()));
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
 Offsets find_offsets(const Signature& signature) {
   const std::size_t m = signature.rows.size();
   const std::size_t n = signature.unknown_count;
@@ -125,6 +150,7 @@ Offsets find_offsets(const Signature& signature) {
   for (std::size_t j = 0; j < n; ++j)
     if (any.equation_of()[j] == kNone) offsets.free_unknowns.push_back(j);
   offsets.unknown_of = any.unknown_of();
+  if (!offsets.free_unknowns.empty()) offsets.rivals = find_rivals(signature, offsets);
   offsets.solvable = offsets.excess_equations.empty() && offsets.free_unknowns.empty();
   if (!offsets.solvable) return offsets;
 

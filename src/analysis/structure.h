@@ -39,6 +39,7 @@ struct Offsets {
   std::vector<std::size_t> excess_equations;
   std::vector<std::size_t> unknowns_of_excess;
   std::vector<std::size_t> free_unknowns;
+  std::vector<std::size_t> rivals;  // unknowns that could be left over in their place
 };
 
 Offsets find_offsets(const Signature& signature);

@@ -60,7 +60,9 @@ TEST(Offsets, NameWhatIsMissingAndWhatIsTooMuch) {
   EXPECT_FALSE(o.solvable);
   EXPECT_EQ(o.excess_equations, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(o.unknowns_of_excess, std::vector<std::size_t>{0});
-  EXPECT_EQ(o.free_unknowns.size(), 1U);
+  ASSERT_EQ(o.free_unknowns.size(), 1U);
+  ASSERT_EQ(o.rivals.size(), 1U);  // y or z, one of them free and the other its rival
+  EXPECT_EQ(o.free_unknowns[0] + o.rivals[0], 3U);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "model/build.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -87,6 +88,17 @@ std::size_t equation_count(const EquationItem& item) {
     most = std::max(most, count);
   }
   return most;
+}
+
+void add_residuals(const std::vector<EquationItem>& items, std::vector<Expr>& residuals) {
+  for (const EquationItem& item : items) {
+    if (const auto* equation = std::get_if<Equation>(&item.value)) {
+      residuals.push_back(equation->residual());
+      continue;
+    }
+    for (const auto& branch : std::get<IfEquation>(item.value).branches)
+      add_residuals(branch, residuals);
+  }
 }
 
 class Builder {
@@ -209,11 +221,21 @@ class Builder {
     };
     // An equation too many is left out. Where it is not, its place is missing elsewhere (two locks
     // side by side share their torque in no unique way), and the analysis has to know which it was.
+    // Only constraints on what moves have forces that can be shared.
+    std::vector<bool> moves(from.system.variables().size(), false);
+    mark_differentiated(from.equations, moves);
+    const auto constrains_motion = [&](const EquationItem& item) {
+      const std::vector<Expr> leaves = leaves_of(std::get<Equation>(item.value).residual());
+      return std::ranges::any_of(leaves, [&](const Expr& leaf) {
+        return leaf.is_variable() && (moves[leaf.node()->index] || leaf.node()->order > 0);
+      });
+    };
     std::size_t missing = to.system.variables().size();
     for (const EquationItem& item : items)
       if (!is_empty(item)) missing -= std::min(missing, equation_count(item));
-    for (EquationItem& item : items) {
-      if (is_empty(item) && missing == 0) {
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      EquationItem& item = items[k];
+      if (is_empty(item) && (missing == 0 || !constrains_motion(kept[k]))) {
         to.warnings.push_back(fmt::format("the equation {} says what others say already",
                                           to_string(std::get<Equation>(item.value).equality)));
         continue;
@@ -272,6 +294,32 @@ class Builder {
 }  // namespace
 
 HybridSystem build(FlatModel model) { return Builder(std::move(model)).run(); }
+
+void check_determined(const HybridSystem& system) {
+  const FlatSystem& flat = *system.flat();
+  std::vector<Expr> residuals;
+  add_residuals(flat.reduced.equations, residuals);
+  std::vector<bool> occurs(flat.reduced.system.variables().size(), false);
+  for (const Expr& leaf : leaves_of(residuals))
+    if (leaf.is_variable()) occurs[leaf.node()->index] = true;
+  std::vector<std::string> names;
+  const auto look_at = [&](const std::string& name, const Expr& value) {
+    for (const Expr& leaf : leaves_of(value))
+      if (leaf.is_variable() && leaf.node()->index < occurs.size() && !occurs[leaf.node()->index])
+        return names.push_back(name);
+  };
+  for (const Variable& v : flat.reduced.system.variables()) look_at(v.name, v.symbol);
+  if (names.empty()) return;
+  for (const Derived& d : system.derived()) look_at(d.name, d.value);
+  SourceLocation where;
+  const std::vector<Variable>& written = flat.written.system.variables();
+  for (std::size_t i = written.size(); i-- > 0;)
+    if (i < flat.written.variable_places.size() && std::ranges::count(names, written[i].name) > 0)
+      where = flat.written.variable_places[i];
+  throw Error(fmt::format("{}: nothing determines '{}'; give an equation or a control law",
+                          system.name(), fmt::join(names, "', '")),
+              where);
+}
 
 Expr in_graph_of(const HybridSystem& system, const Expr& a) {
   return transplant(a, system.graph(), [](const Node& n) -> Expr {

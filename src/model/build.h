@@ -23,6 +23,10 @@ struct FlatSystem {
 // start values that contradict each other.
 HybridSystem build(FlatModel model);
 
+// Throws Error if there are variables that are equal to each other and that no other equation of
+// the flat model knows: nothing gives them a value, however many equations there are.
+void check_determined(const HybridSystem& system);
+
 // `a`, which depends on slots and parameters only, in the other form.
 Expr in_graph_of(const HybridSystem& system, const Expr& a);
 

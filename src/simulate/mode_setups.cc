@@ -118,8 +118,9 @@ std::unique_ptr<Integrator> ModeSetups::make_integrator(const Dae& dae) {
                           dae.definition().controlled.begin() +
                               static_cast<std::ptrdiff_t>(mode_.unknowns.size())),
         data_, options_);
-  // IDA solves square systems only.
-  if (method_ == Method::kBdf && !dae.definition().redundant) return make_ida(dae, data_, options_);
+  // IDA solves square systems only, and none without unknowns.
+  if (method_ == Method::kBdf && !dae.definition().redundant && dae.unknown_count() > 0)
+    return make_ida(dae, data_, options_);
   return std::make_unique<Radau>(dae, data_, options_);
 }
 
