@@ -14,8 +14,9 @@ namespace saltus {
 // Instructions of the processor, in memory of their own that can be executed.
 class MachineCode {
  public:
-  // Null where the processor is not known or the system grants no executable memory; then whoever
-  // asks does the work in another way.
+  // Null where the processor is not known, the system grants no executable memory, or the
+  // environment variable SALTUS_MACHINE_CODE is "off"; then whoever asks does the work in another
+  // way.
   static std::shared_ptr<const MachineCode> load(std::span<const std::uint8_t> code);
 
   MachineCode(void* memory, std::size_t size) : memory_(memory), size_(size) {}
