@@ -61,6 +61,7 @@ struct Stored {
 class CountingSink : public ResultSink {
  public:
   CountingSink() { stored_.reserve(100'000); }
+  void begin(const Trajectory&) override {}
   void store(double time, ModeId mode, const double*) override {
     stored_.push_back({time, mode, allocation_count.load()});
   }

@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/destinations.h"
 #include "cli/load.h"
+#include "cli/say.h"
 #include "output/json.h"
 
 namespace saltus {
@@ -53,18 +54,17 @@ std::string shortened(const std::string& line) {
 
 void print_list(const char* title, const std::vector<std::string>& lines) {
   for (std::size_t k = 0; k < lines.size(); ++k)
-    fmt::print(stdout, "  {:<16}{}\n", k == 0 ? title : "", shortened(lines[k]));
+    tell("  {:<16}{}\n", k == 0 ? title : "", shortened(lines[k]));
 }
 
 void print_table(const SystemAnalysis& analysis) {
   std::size_t width = 4;
   for (const ModeAnalysis& mode : analysis.modes) width = std::max(width, mode.name.size());
-  fmt::print(stdout, "{:<{}}  unknowns  equations   mu    d    a    v    u  rank gap\n", "mode",
-             width);
+  tell("{:<{}}  unknowns  equations   mu    d    a    v    u  rank gap\n", "mode", width);
   for (const ModeAnalysis& mode : analysis.modes) {
     const CharacteristicValues& c = mode.values;
-    fmt::print(stdout, "{:<{}}  {:>8}  {:>9}  {:>3}  {:>3}  {:>3}  {:>3}  {:>3}  {}\n", mode.name,
-               width, mode.unknowns, mode.equations, c.mu, c.d, c.a, c.v, c.u, rank_evidence(mode));
+    tell("{:<{}}  {:>8}  {:>9}  {:>3}  {:>3}  {:>3}  {:>3}  {:>3}  {}\n", mode.name, width,
+         mode.unknowns, mode.equations, c.mu, c.d, c.a, c.v, c.u, rank_evidence(mode));
   }
 }
 
@@ -72,7 +72,7 @@ void print_details(const ModeAnalysis& mode) {
   std::vector<std::string> differentiated;
   for (const auto& [equation, times] : mode.differentiated)
     differentiated.push_back(fmt::format("{} ({}x)", equation, times));
-  fmt::print(stdout, "\nmode {}\n", mode.name);
+  tell("\nmode {}\n", mode.name);
   print_list("conditions", mode.conditions);
   print_list("hidden", mode.hidden);
   print_list("differentiated", differentiated);
@@ -80,7 +80,7 @@ void print_details(const ModeAnalysis& mode) {
   print_list("contradictory", mode.contradictory);
   if (!mode.free.empty()) print_list("free", {fmt::format("{}", fmt::join(mode.free, ", "))});
   print_list("guards", mode.guards);
-  if (!mode.note.empty()) fmt::print(stdout, "  {:<16}{}\n", "note", mode.note);
+  if (!mode.note.empty()) tell("  {:<16}{}\n", "note", mode.note);
 }
 
 int run_analyze(const AnalyzeArguments& arguments) {
@@ -94,7 +94,7 @@ int run_analyze(const AnalyzeArguments& arguments) {
     try {
       write_text(to_json_text(analysis), arguments.json);
     } catch (const Error& error) {
-      fmt::print(stderr, "error: {}\n", error.message());
+      say_error(error);
       status = kStopped;
     }
   }
@@ -102,8 +102,8 @@ int run_analyze(const AnalyzeArguments& arguments) {
   print_table(analysis);
   for (const ModeAnalysis& mode : analysis.modes) print_details(mode);
   if (analysis.left_out > 0)
-    fmt::print(stdout, "\n{} more modes; --max-modes {} shows them all\n", analysis.left_out,
-               analysis.modes.size() + analysis.left_out);
+    tell("\n{} more modes; --max-modes {} shows them all\n", analysis.left_out,
+         analysis.modes.size() + analysis.left_out);
   return status;
 }
 

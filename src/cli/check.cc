@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/load.h"
+#include "cli/say.h"
 #include "model/build.h"
 
 namespace saltus {
@@ -52,7 +53,7 @@ int run_check(const CheckArguments& arguments) {
                     "Package.Class",
                     arguments.choice.model));
   FlatModel flat = load_flat_model(arguments.choice);
-  for (const std::string& warning : flat.warnings) fmt::print(stderr, "{}\n", warning);
+  for (const std::string& warning : flat.warnings) say(warning);
   const Count equations = count_of(flat.equations);
   const std::size_t discretes = flat.discretes.size();
   const std::size_t relations = flat.relations.size();
@@ -61,19 +62,18 @@ int run_check(const CheckArguments& arguments) {
   const std::size_t initial = flat.initial_equations.size();
   const std::string name = flat.system.name();
   const HybridSystem system = build(std::move(flat));
-  fmt::print(stdout, "{}\n", name);
-  fmt::print(stdout, "  unknowns            {}\n", unknowns);
+  tell("{}\n", name);
+  tell("  unknowns            {}\n", unknowns);
   if (equations.least == equations.most) {
-    fmt::print(stdout, "  equations           {}\n", equations.least);
+    tell("  equations           {}\n", equations.least);
   } else {
-    fmt::print(stdout, "  equations           {} to {}, by mode\n", equations.least,
-               equations.most);
+    tell("  equations           {} to {}, by mode\n", equations.least, equations.most);
   }
-  fmt::print(stdout, "  initial equations   {}\n", initial);
-  fmt::print(stdout, "  discrete variables  {}\n", discretes);
-  fmt::print(stdout, "  relations           {}\n", relations);
-  fmt::print(stdout, "  parameters          {}\n", parameters);
-  fmt::print(stdout, "  aliases             {}\n", system.flat()->aliases);
+  tell("  initial equations   {}\n", initial);
+  tell("  discrete variables  {}\n", discretes);
+  tell("  relations           {}\n", relations);
+  tell("  parameters          {}\n", parameters);
+  tell("  aliases             {}\n", system.flat()->aliases);
   return kReached;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/load.h"
 #include "cli/progress.h"
+#include "cli/say.h"
 #include "output/comparison.h"
 
 namespace saltus {
@@ -88,7 +89,7 @@ int run_compare(CompareArguments arguments) {
     };
     comparison = compare(system, options);
   }
-  fmt::print(stdout, "{}", comparison_text(comparison));
+  tell("{}", comparison_text(comparison));
   std::fflush(stdout);
   const auto write = [](const std::string& text, const std::string& path) {
     if (path.empty()) return true;
@@ -96,15 +97,15 @@ int run_compare(CompareArguments arguments) {
       write_text(text, path);
       return true;
     } catch (const Error& error) {
-      fmt::print(stderr, "error: {}\n", error.what());
+      say_error(error);
       return false;
     }
   };
   bool complete = write(comparison_csv(comparison), arguments.csv);
   complete = write(comparison_svg(comparison), arguments.plot) && complete;
   if (comparison.rows.size() < comparison.runs) {
-    fmt::print(stderr, "error: interrupted after {} of {} runs\n", comparison.rows.size(),
-               comparison.runs);
+    say_error(
+        fmt::format("interrupted after {} of {} runs", comparison.rows.size(), comparison.runs));
     complete = false;
   }
   return complete ? kReached : kStopped;

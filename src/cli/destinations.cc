@@ -12,10 +12,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "output/csv.h"
 #include "output/file.h"
 #include "output/json.h"
-#include "output/mat.h"
 #include "output/report.h"
 
 namespace saltus {
@@ -41,7 +39,7 @@ void check_folder(const std::string& option, fs::path folder) {
 
 void check_file(const std::string& option, const std::string& path) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored))
+  if (fs::is_directory(fs::absolute(path).lexically_normal(), ignored) || path.ends_with('/'))
     throw Error(fmt::format("{}: this is a directory; give the name of a file", option));
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;  // a device
   check_folder(option, fs::absolute(path).parent_path());
@@ -75,8 +73,8 @@ void write_text(const std::string& text, const std::string& path) {
     throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-void write_results(const SimulateResult& result, const Destinations& destinations,
-                   std::vector<std::string>& written, std::vector<std::string>& failures) {
+void write_summaries(const SimulateResult& result, const Destinations& destinations,
+                     std::vector<std::string>& written, std::vector<std::string>& failures) {
   const auto attempt = [&](const std::string& path, const std::function<void()>& write) {
     try {
       if (path != "-") make_folder_of(path);
@@ -86,17 +84,6 @@ void write_results(const SimulateResult& result, const Destinations& destination
       failures.push_back(error.message());
     }
   };
-  for (const std::string& format : destinations.formats) {
-    if (destinations.folder.empty()) break;
-    const std::string path =
-        (fs::path(destinations.folder) / (result.model + "." + format)).string();
-    attempt(path, [&] {
-      if (format == "mat")
-        write_mat(result.trajectory, path);
-      else
-        write_csv(result.trajectory, path);
-    });
-  }
   if (!destinations.report.empty())
     attempt(destinations.report, [&] { write_report(result, destinations.report); });
   if (!destinations.json.empty())

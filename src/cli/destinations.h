@@ -23,10 +23,10 @@ void check_writable(const Destinations& to);
 // Error.
 void write_text(const std::string& text, const std::string& path);
 
-// Writes everything that is wanted, makes folders that are missing, and goes on after a failure
-// so that one full disk does not cost the other files. Appends the paths written and the failures,
-// one sentence each.
-void write_results(const SimulateResult& result, const Destinations& destinations,
-                   std::vector<std::string>& written, std::vector<std::string>& failures);
+// Writes report and summary where they are wanted, makes folders that are missing, and goes on
+// after a failure so that one full disk does not cost the other file. Appends the paths written and
+// the failures, one sentence each. The points have been written during the run.
+void write_summaries(const SimulateResult& result, const Destinations& destinations,
+                     std::vector<std::string>& written, std::vector<std::string>& failures);
 
 }  // namespace saltus

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "cli/say.h"
 #include "examples/examples.h"
 #include "model/build.h"
 #include "modelica/load.h"
@@ -90,7 +91,7 @@ FlatModel load_flat_model(const ModelChoice& choice) {
 HybridSystem load_model(const ModelChoice& choice) {
   if (is_modelica(choice.model)) {
     FlatModel flat = load_flat_model(choice);
-    for (const std::string& warning : flat.warnings) fmt::print(stderr, "{}\n", warning);
+    for (const std::string& warning : flat.warnings) say(warning);
     return build(std::move(flat));
   }
   if (!choice.inputs.empty())

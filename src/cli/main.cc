@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -7,13 +8,17 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/stack.h"
+#include "base/stop_request.h"
 #include "base/suggest.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/say.h"
 
 namespace {
 
@@ -65,7 +70,7 @@ int close_output(int status) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   if (errno == EPIPE || reader_left()) return status;
-  fmt::print(stderr, "error: cannot write to standard output\n");
+  saltus::say_error("cannot write to standard output");
   return status == saltus::kReached ? saltus::kStopped : status;
 }
 
@@ -87,26 +92,45 @@ int run(int argc, const char* const* argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
-    fmt::print(stderr, "error: {}\n", explain(program, error, {argv + 1, argv + argc}));
+    saltus::say_error(explain(program, error, {argv + 1, argv + argc}));
     return saltus::kWrongInput;
   }
   return status;
+}
+
+// A file that is opened while one of these is closed would get its number, and with it what is
+// meant for the terminal. Reading what is open for writing only fails, and the other way round.
+void keep_standard_files_apart() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF)
+      (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+int guarded_run(int argc, const char* const* argv) {
+  try {
+    return run(argc, argv);
+  } catch (const saltus::Error& error) {
+    saltus::say_error(error);
+    return saltus::kWrongInput;
+  } catch (const saltus::StopRequested& request) {
+    saltus::say_error(fmt::format("{} while the model was translated", request.what()));
+  } catch (const std::bad_alloc&) {
+    saltus::say_error("out of memory");
+  } catch (const std::exception& error) {
+    saltus::say_error(error.what());
+  }
+  return saltus::kStopped;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  keep_standard_files_apart();
+  // Values that refer to each other in long chains are followed by recursion. Memory is taken only
+  // as far as it is used.
+  constexpr std::size_t kStack = std::size_t{1} << 29;
   int status = saltus::kReached;
-  try {
-    status = run(argc, argv);
-  } catch (const saltus::Error& error) {
-    const bool has_place = !error.where().file.empty();  // then what() says "error:" itself
-    fmt::print(stderr, "{}{}\n", has_place ? "" : "error: ", error.what());
-    status = saltus::kWrongInput;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    status = saltus::kStopped;
-  }
+  saltus::call_with_stack(kStack, [&] { status = guarded_run(argc, argv); });
   return close_output(status);
 }

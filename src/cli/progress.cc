@@ -6,6 +6,15 @@
 #include <cstdio>
 
 namespace saltus {
+namespace {
+
+// A terminal that goes away is no reason to end a run.
+void show(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)std::fflush(stderr);
+}
+
+}  // namespace
 
 ProgressLine::ProgressLine(double start_time, double stop_time, bool wanted)
     : start_time_(start_time),
@@ -14,8 +23,7 @@ ProgressLine::ProgressLine(double start_time, double stop_time, bool wanted)
 
 ProgressLine::~ProgressLine() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  show("\r\x1b[K");
 }
 
 void ProgressLine::update(double time, std::string_view what) {
@@ -25,10 +33,9 @@ void ProgressLine::update(double time, std::string_view what) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   shown_ = true;
-  fmt::print(stderr,
-             "\r{}{:5.1f} %   t = {:.6g} of {:g} s   (Ctrl-C stops and keeps the results)\x1b[K",
-             what, 100.0 * (time - start_time_) / (stop_time_ - start_time_), time, stop_time_);
-  std::fflush(stderr);
+  show(fmt::format(
+      "\r{}{:5.1f} %   t = {:.6g} of {:g} s   (Ctrl-C stops and keeps the results)\x1b[K", what,
+      100.0 * (time - start_time_) / (stop_time_ - start_time_), time, stop_time_));
 }
 
 }  // namespace saltus

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "base/processor_time.h"
+#include "base/stop_request.h"
 #include "cli/commands.h"
 #include "cli/destinations.h"
 #include "cli/interrupt.h"
 #include "cli/load.h"
 #include "cli/progress.h"
+#include "cli/say.h"
 #include "model/build.h"
 #include "model/disjoint.h"
+#include "output/result_files.h"
 
 namespace saltus {
 namespace {
@@ -51,22 +54,23 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
   std::vector<std::string> modes;
   for (const ModeReport& mode : result.modes) modes.push_back(mode.name);
   const Statistics& work = result.statistics;
-  fmt::print(stdout, "{}: {}\n", result.model, result.message);
-  fmt::print(stdout, "  status   {}\n",
-             result.reason == StopReason::kStopTime ? "completed" : to_string(result.reason));
-  fmt::print(stdout, "  time     {:.10g} s\n", result.time);
-  fmt::print(stdout, "  modes    {} ({})\n", modes.size(), fmt::join(modes, ", "));
-  fmt::print(stdout, "  events   {}\n", work.events);
-  fmt::print(stdout, "  steps    {} ({} rejected), {} at tolerance {:g}\n", work.steps,
-             work.rejected, result.method, result.tolerance);
-  fmt::print(stdout, "  wall     {:.3g} s\n", work.wall_seconds);
-  for (const std::string& path : written) fmt::print(stdout, "  written  {}\n", path);
+  tell("{}: {}\n", result.model, result.message);
+  tell("  status   {}\n",
+       result.reason == StopReason::kStopTime ? "completed" : to_string(result.reason));
+  tell("  time     {:.10g} s\n", result.time);
+  tell("  modes    {} ({})\n", modes.size(), fmt::join(modes, ", "));
+  tell("  events   {}\n", work.events);
+  tell("  steps    {} ({} rejected), {} at tolerance {:g}\n", work.steps, work.rejected,
+       result.method, result.tolerance);
+  tell("  wall     {:.3g} s\n", work.wall_seconds);
+  for (const std::string& path : written) tell("  written  {}\n", path);
 }
 
 int run_simulate(SimulateArguments arguments) {
   double translate_seconds = 0.0;
   HybridSystem system = [&] {
     const Stopwatch watch(translate_seconds);
+    const StopScope scope(nullptr, arguments.options.max_seconds);
     return load_model(arguments.choice);
   }();
   for (const std::string& tie : arguments.ties) make_disjoint(system, tie);
@@ -80,27 +84,35 @@ int run_simulate(SimulateArguments arguments) {
   if (nowhere || (to.folder.empty() && arguments.format_given)) to.folder = "results";
   check_writable(to);
 
+  ResultFiles files(to.folder, system.name(), to.formats, !to.report.empty());
   SimulateResult result;
-  {
+  try {
     const InterruptFlag interrupt;
     ProgressLine line(options.start_time.value_or(system.experiment.start_time),
                       options.stop_time.value_or(system.experiment.stop_time), !arguments.quiet);
     options.stop_requested = interrupt.flag();
     options.progress = [&line](double time) { line.update(time); };
+    options.sink = &files;
     result = simulate(system, options);
     result.statistics.translate_seconds = translate_seconds;
+  } catch (...) {
+    for (const std::string& path : files.paths())
+      say_warning(fmt::format("points up to where the run failed are in '{}'", path));
+    throw;
   }
   std::vector<std::string> written;
   std::vector<std::string> failures;
-  write_results(result, to, written, failures);
+  files.finish(written, failures);
+  for (const std::string& note : files.notes()) say_warning(note);
+  files.move_sample_to(result.trajectory);
+  write_summaries(result, to, written, failures);
   if (!arguments.quiet && to.json != "-") print_summary(result, written);
   std::fflush(stdout);
   // Those of the translation come first and were said when the model was read.
   const std::size_t said = system.flat() == nullptr ? 0 : system.flat()->written.warnings.size();
-  for (std::size_t k = said; k < result.warnings.size(); ++k)
-    fmt::print(stderr, "warning: {}\n", result.warnings[k]);
-  if (!result.completed()) fmt::print(stderr, "error: {}: {}\n", result.model, result.message);
-  for (const std::string& failure : failures) fmt::print(stderr, "error: {}\n", failure);
+  for (std::size_t k = said; k < result.warnings.size(); ++k) say_warning(result.warnings[k]);
+  if (!result.completed()) say_error(fmt::format("{}: {}", result.model, result.message));
+  for (const std::string& failure : failures) say_error(failure);
   return result.completed() && failures.empty() ? kReached : kStopped;
 }
 
@@ -168,6 +180,14 @@ void add_simulate_command(CLI::App& program, int& status) {
                    "the derivatives are in the JSON summary")
       ->allow_extra_args(false)
       ->option_text("NAME");
+  command->add_option("--max-step", a.options.max_step, "no step is longer, s; default: no limit")
+      ->option_text("H");
+  command
+      ->add_option("--max-seconds", a.options.max_seconds,
+                   "wall time after which the translation or the run ends; results up to there are "
+                   "kept; default: no limit")
+      ->check(CLI::PositiveNumber)
+      ->option_text("S");
   command->add_option("--output", a.to.folder, "directory for the points")->option_text("DIR");
   CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
                             ->delimiter(',')
@@ -181,6 +201,10 @@ void add_simulate_command(CLI::App& program, int& status) {
                    "write a summary with every event; - is standard output and prints nothing else")
       ->option_text("FILE|-");
   command->add_flag("--quiet", a.quiet, "no summary, no progress line; errors still show");
+  for (const char* name : {"--start-time", "--stop-time", "--tolerance", "--interval",
+                           "--absolute-tolerance", "--hysteresis", "--max-step", "--max-seconds"})
+    command->get_option(name)->check(
+        [](const std::string& text) { return text.empty() ? "it needs a number" : ""; });
   command->callback([arguments, format, &status] {
     arguments->format_given = format->count() > 0;
     status = run_simulate(*arguments);

@@ -25,26 +25,32 @@ std::string quoted(const std::string& name) {
 
 }  // namespace
 
+void append_csv_names(const Trajectory& layout, std::string& text) {
+  text += "time";
+  for (const SignalInfo& signal : layout.signals) text += ',' + quoted(signal.name);
+  text += '\n';
+}
+
+void append_csv_row(const Trajectory& layout, double time, const double* columns,
+                    std::string& text) {
+  fmt::format_to(std::back_inserter(text), "{}", time);
+  for (std::size_t signal = 0; signal < layout.signals.size(); ++signal)
+    fmt::format_to(std::back_inserter(text), ",{}", layout.source(signal).read(columns));
+  text += '\n';
+}
+
 void write_csv(const Trajectory& trajectory, const std::string& path) {
   OutputFile file(path);
-  std::string header = "time";
-  for (const SignalInfo& signal : trajectory.signals) header += ',' + quoted(signal.name);
-  file.write(header + '\n');
-
-  fmt::memory_buffer text;
-  const auto flush = [&] {
-    file.write(text.data(), text.size());
-    text.clear();
-  };
+  std::string text;
+  append_csv_names(trajectory, text);
   for (std::size_t point = 0; point < trajectory.size(); ++point) {
-    fmt::format_to(std::back_inserter(text), "{}", trajectory.time[point]);
-    for (std::size_t signal = 0; signal < trajectory.signals.size(); ++signal) {
-      fmt::format_to(std::back_inserter(text), ",{}", trajectory.value(point, signal));
-    }
-    text.push_back('\n');
-    if (text.size() >= kFlushBytes) flush();
+    append_csv_row(trajectory, trajectory.time[point],
+                   trajectory.values.data() + point * trajectory.width(), text);
+    if (text.size() < kFlushBytes) continue;
+    file.write(text);
+    text.clear();
   }
-  flush();
+  file.write(text);
   file.finish();
 }
 

@@ -12,4 +12,10 @@ namespace saltus {
 // written.
 void write_csv(const Trajectory& trajectory, const std::string& path);
 
+// The same in pieces, for files that grow with a run: the line of names, and one row from the
+// columns of a point.
+void append_csv_names(const Trajectory& layout, std::string& text);
+void append_csv_row(const Trajectory& layout, double time, const double* columns,
+                    std::string& text);
+
 }  // namespace saltus

@@ -1,5 +1,10 @@
 #include "output/file.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -14,15 +19,28 @@ OutputFile::OutputFile(const std::string& path) : path_(path), written_(path) {
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(status)) fail(EISDIR);
   // A rename would replace a device by a plain file, and a link by what it should point to.
-  if (std::filesystem::is_regular_file(status)) {
+  const bool is_regular = std::filesystem::is_regular_file(status);
+  if (is_regular) {
     const auto target = std::filesystem::canonical(path, ignored);
     if (!ignored) path_ = target.string();
-    written_ = path_ + ".tmp";
-  } else if (!std::filesystem::exists(status)) {
-    written_ = path_ + ".tmp";
   }
   errno = 0;
-  file_ = std::fopen(written_.c_str(), "wb");
+  if (is_regular || !std::filesystem::exists(status)) {
+    // A name that nobody can have prepared, so that no link leads elsewhere.
+    written_ = path_ + ".XXXXXX";
+    const int file = mkostemp(written_.data(), O_CLOEXEC);
+    if (file < 0) {
+      const int reason = errno;
+      written_ = path_;
+      fail(reason);
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    (void)!fchmod(file, 0666 & ~mask);
+    file_ = fdopen(file, "wb");
+  } else {
+    file_ = std::fopen(written_.c_str(), "wb");
+  }
   if (file_ == nullptr) fail(errno);
 }
 
@@ -40,6 +58,9 @@ void OutputFile::write(const void* data, std::size_t bytes) {
 void OutputFile::finish() {
   // A full disk may show only when the last buffer is written.
   errno = 0;
+  const bool is_temporary = written_ != path_;
+  if (std::fflush(file_) != 0) fail(errno);
+  if (is_temporary && fsync(fileno(file_)) != 0 && errno != EINVAL) fail(errno);
   std::FILE* const file = std::exchange(file_, nullptr);
   if (std::fclose(file) != 0) fail(errno);
   if (written_ == path_) return;

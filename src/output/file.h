@@ -7,9 +7,10 @@
 
 namespace saltus {
 
-// A result file that appears whole or not at all: bytes go to "<path>.tmp", which finish() renames
-// to `path`. A path that names a device or a pipe (/dev/stdout) is written directly. Every failure
-// throws Error naming the path and the system's reason; the partial file is then removed.
+// A result file that appears whole or not at all: bytes go to a new file beside it, which finish()
+// renames to `path` when all is on the disk. A path that names a device or a pipe (/dev/stdout) is
+// written directly. Every failure throws Error naming the path and the system's reason; the partial
+// file is then removed.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

@@ -7,13 +7,15 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "output/file.h"
 
 // The headers are written by hand rather than through matio: data_2 then streams point by point
-// instead of being copied whole, and a full disk is noticed. The tests read back with matio.
+// instead of being copied whole, its column count can be rewritten as points come, and a full disk
+// is noticed. The tests read back with matio.
 
 namespace saltus {
 namespace {
@@ -30,20 +32,33 @@ struct DataInfo {
   std::int32_t outside;        // -1: undefined outside the time range, 0: the first or last value
 };
 
+// As in the file; the format code says that the machine is little-endian.
+template <class T>
+std::string_view bytes_of(const T& value) {
+  static_assert(std::endian::native == std::endian::little);
+  return {reinterpret_cast<const char*>(&value), sizeof(value)};
+}
+
+std::int32_t count(std::size_t n) {
+  if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    throw Error("a MAT file cannot count more than 2^31 rows or columns; use --format csv");
+  return static_cast<std::int32_t>(n);
+}
+
 class MatWriter {
  public:
-  explicit MatWriter(const std::string& path) : path_(path), file_(path) {}
-
-  void header(std::string_view name, Format format, std::size_t rows, std::size_t columns) {
-    static_assert(std::endian::native == std::endian::little, "the format code says so");
+  // Returns where the number of columns is.
+  std::size_t header(std::string_view name, Format format, std::size_t rows, std::size_t columns) {
     const std::array<std::int32_t, 5> fields = {static_cast<std::int32_t>(format), count(rows),
                                                 count(columns), 0, count(name.size() + 1)};
-    file_.write(fields.data(), sizeof(fields));
-    file_.write(name);
-    file_.write("\0", 1);
+    const std::size_t begin = bytes_.size();
+    bytes_ += bytes_of(fields);
+    bytes_ += name;
+    bytes_ += '\0';
+    return begin + 2 * sizeof(std::int32_t);
   }
 
-  void values(const double* data, std::size_t size) { file_.write(data, size * sizeof(double)); }
+  void value(double number) { bytes_ += bytes_of(number); }
 
   // binTrans: every text is one matrix column. Blanks pad, as readers strip them.
   void texts(std::string_view name, const std::vector<std::string>& lines) {
@@ -52,13 +67,13 @@ class MatWriter {
     header(name, Format::kText, width, lines.size());
     for (std::string line : lines) {
       line.resize(width, ' ');
-      file_.write(line);
+      bytes_ += line;
     }
   }
 
   void infos(const std::vector<DataInfo>& columns) {
     header("dataInfo", Format::kInt32, 4, columns.size());
-    file_.write(columns.data(), columns.size() * sizeof(DataInfo));
+    for (const DataInfo& info : columns) bytes_ += bytes_of(info);
   }
 
   void aclass() {
@@ -66,26 +81,15 @@ class MatWriter {
     const std::array<std::string_view, 4> lines = {"Atrajectory", "1.1", "", "binTrans"};
     const std::size_t width = lines[0].size();
     header("Aclass", Format::kText, lines.size(), width);
-    for (std::size_t column = 0; column < width; ++column) {
-      for (const std::string_view line : lines) {
-        const char letter = column < line.size() ? line[column] : ' ';
-        file_.write(&letter, 1);
-      }
-    }
+    for (std::size_t column = 0; column < width; ++column)
+      for (const std::string_view line : lines) bytes_ += column < line.size() ? line[column] : ' ';
   }
 
-  void finish() { file_.finish(); }
+  std::size_t size() const { return bytes_.size(); }
+  std::string take() { return std::move(bytes_); }
 
  private:
-  std::int32_t count(std::size_t n) const {
-    if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-      throw Error("cannot write '" + path_ + "': more than 2^31 rows or columns; use --format csv");
-    }
-    return static_cast<std::int32_t>(n);
-  }
-
-  std::string path_;
-  OutputFile file_;
+  std::string bytes_;
 };
 
 std::string described(const SignalInfo& info) {
@@ -95,49 +99,68 @@ std::string described(const SignalInfo& info) {
 
 }  // namespace
 
-void write_mat(const Trajectory& trajectory, const std::string& path) {
+MatHeader mat_header(const Trajectory& layout, double start_time) {
   std::vector<std::string> names = {"time"};
   std::vector<std::string> descriptions = {"Simulation time [s]"};
   std::vector<DataInfo> infos = {{0, 1, 0, -1}};
   // The first row of either matrix is time.
-  std::vector<double> constants = trajectory.parameter_values;  // rows of data_1
+  std::vector<double> constants = layout.parameter_values;  // rows of data_1
   const auto declare = [&](const SignalInfo& info, DataInfo where) {
     names.push_back(info.name);
     descriptions.push_back(described(info));
     infos.push_back(where);
   };
-  for (std::size_t k = 0; k < trajectory.signals.size(); ++k) {
-    const Trajectory::Source from = trajectory.source(k);
+  for (std::size_t k = 0; k < layout.signals.size(); ++k) {
+    const Trajectory::Source from = layout.source(k);
     if (from.column == Trajectory::Source::kNoColumn) {
       constants.push_back(from.factor);
-      declare(trajectory.signals[k], {1, static_cast<std::int32_t>(constants.size()) + 1, 0, 0});
+      declare(layout.signals[k], {1, static_cast<std::int32_t>(constants.size()) + 1, 0, 0});
       continue;
     }
     const auto row = static_cast<std::int32_t>(from.column) + 2;
-    declare(trajectory.signals[k], {2, from.factor < 0.0 ? -row : row, 0, -1});
+    declare(layout.signals[k], {2, from.factor < 0.0 ? -row : row, 0, -1});
   }
-  for (std::size_t k = 0; k < trajectory.parameters.size(); ++k)
-    declare(trajectory.parameters[k], {1, static_cast<std::int32_t>(k) + 2, 0, 0});
+  for (std::size_t k = 0; k < layout.parameters.size(); ++k)
+    declare(layout.parameters[k], {1, static_cast<std::int32_t>(k) + 2, 0, 0});
 
-  MatWriter out(path);
+  MatHeader result;
+  MatWriter out;
   out.aclass();
   out.texts("name", names);
   out.texts("description", descriptions);
   out.infos(infos);
-
+  result.names_end = out.size();
   out.header("data_1", Format::kDouble, constants.size() + 1, 2);
-  const double start = trajectory.size() == 0 ? 0.0 : trajectory.time.front();
-  const double stop = trajectory.size() == 0 ? 0.0 : trajectory.time.back();
-  for (const double time : {start, stop}) {
-    out.values(&time, 1);
-    out.values(constants.data(), constants.size());
+  for (int column = 0; column < 2; ++column) {
+    result.stop_time = out.size();  // the second one stays
+    out.value(start_time);
+    for (const double constant : constants) out.value(constant);
   }
+  result.point_count = out.header("data_2", Format::kDouble, layout.width() + 1, 0);
+  result.bytes = out.take();
+  return result;
+}
 
+void append_mat_point(const Trajectory& layout, double time, const double* columns,
+                      std::string& bytes) {
+  bytes += bytes_of(time);
+  bytes.append(reinterpret_cast<const char*>(columns), layout.width() * sizeof(double));
+}
+
+std::string mat_count(std::size_t points) { return std::string(bytes_of(count(points))); }
+
+void write_mat(const Trajectory& trajectory, const std::string& path) {
+  const bool empty = trajectory.size() == 0;
+  MatHeader header = mat_header(trajectory, empty ? 0.0 : trajectory.time.front());
+  const double stop = empty ? 0.0 : trajectory.time.back();
+  header.bytes.replace(header.stop_time, sizeof(stop), bytes_of(stop));
+  header.bytes.replace(header.point_count, sizeof(std::int32_t), mat_count(trajectory.size()));
+  OutputFile out(path);
+  out.write(header.bytes);
   const std::size_t width = trajectory.width();
-  out.header("data_2", Format::kDouble, width + 1, trajectory.size());
   for (std::size_t point = 0; point < trajectory.size(); ++point) {
-    out.values(&trajectory.time[point], 1);
-    out.values(trajectory.values.data() + point * width, width);
+    out.write(&trajectory.time[point], sizeof(double));
+    out.write(trajectory.values.data() + point * width, width * sizeof(double));
   }
   out.finish();
 }

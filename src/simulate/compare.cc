@@ -17,7 +17,8 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 // Points are not looked at, so none are kept.
 class NoPoints : public ResultSink {
  public:
-  void store(double /*time*/, ModeId /*mode*/, const double* /*values*/) override {}
+  void begin(const Trajectory& /*layout*/) override {}
+  void store(double /*time*/, ModeId /*mode*/, const double* /*columns*/) override {}
 };
 
 struct Switch {

@@ -26,7 +26,9 @@ InitialProblem::InitialProblem(const HybridSystem& system, const AnalysedMode& m
     for (const Expr& leaf : leaves_of(residual))
       if (leaf.is_slot() && known.insert(leaf.node()).second) def.held.push_back(leaf);
     def.residuals.push_back(residual);
-    def.equation_names.push_back(fmt::format("initial equation {}", to_string(e.equality)));
+    def.equation_names.push_back(fmt::format(
+        "initial equation {}{}", to_string(e.equality),
+        e.where.file.empty() ? "" : fmt::format(" at {}:{}", e.where.file, e.where.line)));
   }
   // As written: what is under der() is given; otherwise what the reduced form controls.
   given_ = def.controlled;

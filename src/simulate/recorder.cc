@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <limits>
 
 #include "expr/differentiate.h"
@@ -57,6 +58,16 @@ std::vector<VariableId> differentiated_variables(const HybridSystem& system) {
   return ids;
 }
 
+template <class Action>
+void Recorder::tell_sink(const Action& action) {
+  if (sink_ == nullptr || !failure_.empty()) return;
+  try {
+    action(*sink_);
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+  }
+}
+
 Recorder::Recorder(const HybridSystem& system, double start, double stop, double interval,
                    ResultSink* sink)
     : system_(system), start_(start), stop_(stop), interval_(interval), sink_(sink) {
@@ -78,6 +89,7 @@ Recorder::Recorder(const HybridSystem& system, double start, double stop, double
   for (const Mode& mode : system.modes()) trajectory_.mode_names.push_back(mode.name);
   evaluate_constants();
   compile();
+  tell_sink([&](ResultSink& to) { to.begin(trajectory_); });
   // Moving what is stored again and again would take as long as finding it.
   constexpr double kMostReserved = 4e6;  // numbers
   constexpr double kEvents = 100.0;      // both sides of them are stored
@@ -131,7 +143,7 @@ void Recorder::compile() {
 void Recorder::follow_growth() {
   for (std::size_t i = trajectory_.mode_names.size(); i < system_.modes().size(); ++i)
     trajectory_.mode_names.push_back(system_.modes()[i].name);
-  if (sink_ != nullptr || variables_seen_ == system_.variables().size()) return;
+  if (variables_seen_ == system_.variables().size()) return;
   const std::size_t old_width = columns_.size();
   for (; variables_seen_ < system_.variables().size(); ++variables_seen_) {
     const Variable& v = system_.variables()[variables_seen_];
@@ -145,6 +157,7 @@ void Recorder::follow_growth() {
                 wider.begin() + static_cast<std::ptrdiff_t>(i * columns_.size()));
   trajectory_.values = std::move(wider);
   compile();
+  tell_sink([&](ResultSink& to) { to.begin(trajectory_); });
 }
 
 void Recorder::store(double t, ModeId mode, const SystemState& state) {
@@ -155,11 +168,9 @@ void Recorder::store(double t, ModeId mode, const SystemState& state) {
 }
 
 void Recorder::store_row(double t, ModeId mode) {
+  last_time_ = t;
   if (sink_ != nullptr) {
-    signal_row_.resize(trajectory_.sources.size());
-    for (std::size_t k = 0; k < signal_row_.size(); ++k)
-      signal_row_[k] = trajectory_.sources[k].read(row_.data());
-    sink_->store(t, mode, signal_row_.data());
+    tell_sink([&](ResultSink& to) { to.store(t, mode, row_.data()); });
     return;
   }
   trajectory_.time.push_back(t);
@@ -230,10 +241,11 @@ void Recorder::append_rows(const double* lanes, std::span<const double> times, M
   const std::size_t before = trajectory_.values.size();
   trajectory_.values.resize(before + times.size() * width);
   double* rows = trajectory_.values.data() + before;
-  for (std::size_t lane = 0; lane < times.size(); ++lane) {
-    trajectory_.time.push_back(times[lane]);
+  for (const double time : times) {
+    trajectory_.time.push_back(time);
     trajectory_.mode.push_back(mode);
   }
+  last_time_ = times.back();
   for (std::size_t lane = 0; lane < times.size(); ++lane, rows += width) {
     const double* from = lanes + lane;
     std::size_t k = 0;

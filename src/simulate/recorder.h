@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,12 +30,19 @@ class Recorder {
   void store_step(ModeRun& run, const SystemState& state, bool ends_in_event);
 
   // Takes in the modes and variables the system has got since. Points stored before have NaN for
-  // them. A sink keeps getting the columns it got first.
+  // them.
   void follow_growth();
 
+  // With a sink it holds names and sources, but no points.
   Trajectory& trajectory() { return trajectory_; }
+  // Of the last point; NaN: there is none.
+  double last_time() const { return last_time_; }
+  // What the sink said when it failed; nothing is stored from then on. Empty: it has not.
+  const std::string& failure() const { return failure_; }
 
  private:
+  template <class Action>
+  void tell_sink(const Action& action);
   void store_row(double t, ModeId mode);
   void append_rows(const double* lanes, std::span<const double> times, ModeId mode);
   void begin_step(ModeRun& run, const SystemState& state);
@@ -57,7 +66,8 @@ class Recorder {
   Tape::Workspace registers_;
   CoreColumns* formulas_ = nullptr;  // of the step at hand; null: there are none
   std::vector<double> row_;          // one point of the columns
-  std::vector<double> signal_row_;   // and of the signals, for the sink
+  double last_time_ = std::numeric_limits<double>::quiet_NaN();
+  std::string failure_;
   Trajectory trajectory_;
 };
 

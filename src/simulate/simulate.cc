@@ -1,11 +1,13 @@
 #include "simulate/simulate.h"
 
+#include "base/stop_request.h"
 #include "simulate/simulation.h"
 
 namespace saltus {
 
-SimulateResult simulate(const HybridSystem& system, const SimulateOptions& options) {
-  Simulation simulation(system, options);
+namespace {
+
+void run(Simulation& simulation) {
   simulation.enter_initial_mode();
   while (simulation.running()) {
     const StepOutcome outcome = simulation.step();
@@ -21,6 +23,18 @@ SimulateResult simulate(const HybridSystem& system, const SimulateOptions& optio
     simulation.accept_step(firing);
     if (firing.fired()) simulation.settle(firing);
     simulation.check_limits();
+  }
+}
+
+}  // namespace
+
+SimulateResult simulate(const HybridSystem& system, const SimulateOptions& options) {
+  const StopScope scope(options.stop_requested, options.max_seconds);
+  Simulation simulation(system, options);
+  try {
+    run(simulation);
+  } catch (const StopRequested& request) {  // within an event or an iteration, not between steps
+    simulation.abandon(request);
   }
   return simulation.finish();
 }

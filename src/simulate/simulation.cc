@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/placeholder.h"
+#include "base/stop_request.h"
+#include "model/build.h"
 #include "model/system_state.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
@@ -17,6 +19,8 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kDefaultPoints = 500.0;
+constexpr double kCoarseTime = 1e-7;  // of the run, from one number to the next
+constexpr double kMostPoints = 1e8;   // a disk full of points is a mistake in the interval
 
 void require(bool condition, const std::string& message) {
   if (!condition) throw Error(message);
@@ -39,7 +43,11 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
       modes_(system.modes().size()),
       zeno_(tolerance_) {
   const BuildingTime building;
-  if (system.flat() == nullptr) validate(system);
+  if (system.flat() == nullptr) {
+    validate(system);
+  } else {
+    check_determined(system);
+  }
   for (const Mode& mode : system.modes()) check_structure(system, mode);
   require(std::isfinite(start_time_) && std::isfinite(stop_time_) && stop_time_ >= start_time_,
           fmt::format("stop time {} must not be before start time {}, and both must be finite",
@@ -50,18 +58,23 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
       tolerance_ >= 1e-14,
       fmt::format("tolerance {} is below what double precision allows; 1e-12 is a sensible minimum",
                   tolerance_));
-  require(!options.absolute_tolerance || *options.absolute_tolerance > 0.0,
-          fmt::format("absolute tolerance {} must be positive",
+  require(!options.absolute_tolerance ||
+              (*options.absolute_tolerance > 0.0 && std::isfinite(*options.absolute_tolerance)),
+          fmt::format("absolute tolerance {} must be positive and finite",
                       options.absolute_tolerance.value_or(0.0)));
   require(std::isfinite(interval_) && interval_ >= 0.0,
           fmt::format("interval {} must be zero (every step) or positive", interval_));
+  require(interval_ == 0.0 || (stop_time_ - start_time_) / interval_ <= kMostPoints,
+          fmt::format("interval {} would store more than {:g} points between {} and {}", interval_,
+                      kMostPoints, start_time_, stop_time_));
   require(options.max_step > 0.0,
           fmt::format("largest step {} must be positive", options.max_step));
   require(
       options.first_step >= 0.0,
       fmt::format("first step {} must be positive, or 0 to let Saltus choose", options.first_step));
-  require(!options.hysteresis || *options.hysteresis > 0.0,
-          fmt::format("width {} of hysteresis must be positive", options.hysteresis.value_or(0.0)));
+  require(!options.hysteresis || (*options.hysteresis > 0.0 && std::isfinite(*options.hysteresis)),
+          fmt::format("width {} of hysteresis must be positive and finite",
+                      options.hysteresis.value_or(0.0)));
   require(options.baumgarte > 0.0,
           fmt::format("Baumgarte's alpha {} must be positive", options.baumgarte));
   options_.formulation = formulation_for(options.method, options.formulation);
@@ -76,6 +89,12 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   result_.method = to_string(options.method);
   result_.formulation = to_string(options_.formulation);
   result_.tolerance = tolerance_;
+  const double resolution = kEpsilon * std::max(std::abs(start_time_), std::abs(stop_time_));
+  if (resolution > kCoarseTime * (stop_time_ - start_time_) && stop_time_ > start_time_)
+    result_.warnings.push_back(
+        fmt::format("time has only {:.0f} different values between {:g} and {:g}; steps and events "
+                    "cannot be placed exactly: let the run start at 0",
+                    (stop_time_ - start_time_) / resolution, start_time_, stop_time_));
 }
 
 Simulation::~Simulation() = default;
@@ -560,7 +579,9 @@ void Simulation::log_grazings() {
 void Simulation::check_limits() {
   if (stopped_) return;
   const std::size_t steps = run_->counts().steps;
-  if (is_interrupted()) {
+  if (!recorder_->failure().empty()) {
+    stop(StopReason::kOutputFailed, recorder_->failure());
+  } else if (is_interrupted()) {
     stop(StopReason::kInterrupted, fmt::format("interrupted {}", place()));
   } else if (steps >= options_.max_steps) {
     stop(StopReason::kLimit,
@@ -592,8 +613,8 @@ void Simulation::stop_for(const StepOutcome& outcome) {
       return;
     case StepStatus::kSingular:
       stop(StopReason::kSingular,
-           fmt::format("the iteration matrix is singular {}: the equations do not determine '{}'",
-                       place(), run_->unknown_name(outcome.index)));
+           fmt::format("the iteration matrix is singular {}: the equations do not determine '{}'{}",
+                       place(), run_->unknown_name(outcome.index), equation_for(outcome.index)));
       return;
     case StepStatus::kRanksChanged:
       stop(StopReason::kSingular,
@@ -601,10 +622,35 @@ void Simulation::stop_for(const StepOutcome& outcome) {
       return;
     default:
       stop(StopReason::kStepSizeTooSmall,
-           fmt::format("the step size fell below rounding {}; '{}' changes fastest: a singularity, "
-                       "or a discontinuity that is not written as a guard",
-                       place(), run_->unknown_name(outcome.index)));
+           fmt::format("the step size fell below rounding {}; '{}' changes fastest{}: a "
+                       "singularity, or a discontinuity that is not written as a guard",
+                       place(), run_->unknown_name(outcome.index), equation_for(outcome.index)));
   }
+}
+
+void Simulation::abandon(const StopRequested& request) {
+  is_abandoned_ = true;  // the present mode may be half replaced: nothing is asked of it
+  stop(request.time_is_up() ? StopReason::kLimit : StopReason::kInterrupted,
+       fmt::format("{} within the start or an event at t = {:.10g}", request.what(), time_));
+}
+
+// ", see equation ...": the one that is written for the unknown, else the first that contains it.
+std::string Simulation::equation_for(std::size_t unknown) const {
+  const std::string& name = run_->unknown_name(unknown);
+  const std::vector<Equation>& equations = run_->mode().equations;
+  std::size_t found = equations.size();
+  for (std::size_t i = equations.size(); i-- > 0;) {
+    const Expr& left = equations[i].equality.lhs;
+    bool occurs = false;
+    for (const Expr& leaf : leaves_of(equations[i].residual()))
+      occurs = occurs || (leaf.is_variable() &&
+                          leaf.node()->variable().index() < system_.variables().size() &&
+                          system_.variable(leaf.node()->variable()).name == name);
+    if (!occurs) continue;
+    found = i;
+    if (left.is_variable() && system_.variable(left.node()->variable()).name == name) break;
+  }
+  return found == equations.size() ? "" : ", see " + saltus::equation_name(run_->mode(), found);
 }
 
 std::string Simulation::place() const {
@@ -614,14 +660,13 @@ std::string Simulation::place() const {
 double Simulation::elapsed() const { return seconds_since(begun_); }
 
 SimulateResult Simulation::finish() {
-  if (run_ != nullptr) {
+  if (run_ != nullptr && !is_abandoned_) {
     catch_up();
     run_->report().seconds += seconds_since(entered_);
-    const std::vector<double>& stored = recorder_->trajectory().time;
-    const bool stored_already = !stored.empty() && stored.back() == time_;
-    if (!stored_already || options_.sink != nullptr)
-      recorder_->store(time_, run_->analysed().id, state_);
+    if (recorder_->last_time() != time_) recorder_->store(time_, run_->analysed().id, state_);
   }
+  if (!recorder_->failure().empty() && !stopped_)
+    stop(StopReason::kOutputFailed, recorder_->failure());
   // The run is over; what follows writes its summary.
   Statistics& total = result_.statistics;
   total.analyse_seconds = BuildingTime::total() - building_begun_;
@@ -634,7 +679,7 @@ SimulateResult Simulation::finish() {
   for (std::size_t i = 0; i < state_.values.size(); ++i)
     if (!is_internal(system_.variables()[i].name))
       result_.final[system_.variables()[i].name] = state_.values[i];
-  if (tangents_ != nullptr) {
+  if (tangents_ != nullptr && !is_abandoned_) {
     result_.sensitivities = tangents_->results(system_, run_, time_, state_);
     if (!tangents_->problem().empty())
       result_.warnings.push_back("no sensitivities: " + tangents_->problem());

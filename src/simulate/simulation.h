@@ -23,6 +23,7 @@ namespace saltus {
 
 class EventIteration;
 struct Pinnacle;
+class StopRequested;
 
 // One run in progress: the nouns and verbs the loop in simulate.cc is written in. Internal.
 class Simulation {
@@ -43,6 +44,8 @@ class Simulation {
 
   void stop(StopReason reason, std::string message);
   void stop_for(const StepOutcome& outcome);
+  // Ends the run where an event or an iteration was under way: the state between is no result.
+  void abandon(const StopRequested& request);
   SimulateResult finish();
 
  private:
@@ -107,6 +110,7 @@ class Simulation {
   void differentiate_entry(const SystemState& before, const std::vector<bool>& set, bool at_start);
   bool find_limit_mode(const Accumulation& limit, ModeId& mode);
   void note_release(ModeId from);
+  std::string equation_for(std::size_t unknown) const;
   std::string place() const;  // "at t = 1.5 in mode 'flying'"
   double elapsed() const;
 
@@ -173,6 +177,7 @@ class Simulation {
   std::optional<SystemState> replay_;
   bool at_flat_start_ = false;
   bool stopped_ = false;
+  bool is_abandoned_ = false;
   std::string rank_change_;  // what the last change of ranks inside a mode was about
   SimulateResult result_;
 };

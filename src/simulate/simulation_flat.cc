@@ -264,9 +264,13 @@ void Simulation::check_assertions() {
       stop(StopReason::kAssertion, said.what());
       return;
     }
+    const SourceLocation& at = assertion.where;
+    const std::string warning = at.file.empty() ? said.message()
+                                                : fmt::format("{}:{}:{}: warning: {}", at.file,
+                                                              at.line, at.column, said.message());
     // Others than the unknowns themselves are shown by name.
     result_.warnings.push_back(
-        fill_placeholders(said.what(), [&](const std::string& name) -> std::optional<double> {
+        fill_placeholders(warning, [&](const std::string& name) -> std::optional<double> {
           if (name == "time") return time_;
           for (std::size_t v = 0; v < state_.values.size(); ++v)
             if (system_.variables()[v].name == name) return state_.values[v];

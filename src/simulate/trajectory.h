@@ -63,12 +63,17 @@ struct Trajectory {
   std::vector<double> column(const std::string& name) const;
 };
 
-// Receives the points of a run as they are made: the one seam for result storage.
+// Receives the points of a run as they are made: the one seam for result storage. What it throws
+// ends the run (StopReason::kOutputFailed).
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
-  // `values` has one entry a signal.
-  virtual void store(double time, ModeId mode, const double* values) = 0;
+  // Before the first point: names, parameters and sources of the signals; it holds no points.
+  // Again where a mode that is made during the run has variables of its own: columns and signals
+  // are added at the end, and points stored before have NaN there.
+  virtual void begin(const Trajectory& layout) = 0;
+  // `columns` has layout.width() numbers; layout.source(k).read(columns) is signal k.
+  virtual void store(double time, ModeId mode, const double* columns) = 0;
 };
 
 }  // namespace saltus

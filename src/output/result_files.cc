@@ -1,0 +1,286 @@
+#include "output/result_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "output/csv.h"
+
+namespace saltus {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFlushBytes = 1 << 20;
+constexpr auto kFlushInterval = std::chrono::milliseconds(500);
+
+template <class T>
+std::string_view bytes_of(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(value)};
+}
+
+// Of runs into one folder one at a time gives its files their names.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder)
+      : file_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (file_ >= 0) (void)flock(file_, LOCK_EX);
+  }
+  ~FolderLock() {
+    if (file_ >= 0) close(file_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_;
+};
+
+// <stem>-2.csv for results/m.csv and so on: the first name that is free.
+std::string free_name(const std::string& path, const std::string& mark) {
+  const fs::path whole(path);
+  const std::string stem = (whole.parent_path() / whole.stem()).string();
+  for (int k = 2;; ++k) {
+    std::string name = fmt::format("{}{}{}{}", stem, mark, k, whole.extension().string());
+    std::error_code ignored;
+    if (!fs::exists(fs::symlink_status(name, ignored))) return name;
+  }
+}
+
+}  // namespace
+
+ResultFiles::ResultFiles(std::string folder, const std::string& model,
+                         std::vector<std::string> formats, bool for_pictures)
+    : folder_(std::move(folder)), stem_(file_stem(model)), for_pictures_(for_pictures) {
+  if (folder_.empty()) formats.clear();
+  for (const std::string& format : formats) {
+    File file;
+    file.is_mat = format == "mat";
+    file.path = (fs::path(folder_) / (stem_ + "." + format)).string();
+    file.before = identity_of(file.path);
+    files_.push_back(std::move(file));
+  }
+}
+
+ResultFiles::~ResultFiles() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (flusher_.joinable()) flusher_.join();
+  for (File& file : files_) {
+    try {
+      if (file.file != nullptr) flush(file);
+    } catch (const Error&) {  // the rest of a run that has failed already
+    }
+  }
+}
+
+std::optional<ResultFiles::Identity> ResultFiles::identity_of(const std::string& path) {
+  struct stat found {};
+  if (lstat(path.c_str(), &found) != 0) return std::nullopt;
+  return Identity{found.st_dev, found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+}
+
+void ResultFiles::begin(const Trajectory& layout) {
+  const std::lock_guard lock(mutex_);
+  Trajectory former;
+  former.signals = std::move(layout_.signals);
+  former.sources = std::move(layout_.sources);
+  former.columns = layout_.columns;
+  layout_ = Trajectory();
+  layout_.signals = layout.signals;
+  layout_.parameters = layout.parameters;
+  layout_.parameter_values = layout.parameter_values;
+  layout_.sources = layout.sources;
+  layout_.columns = layout.columns;
+  if (for_pictures_) sample_.begin(layout_);
+  for (File& file : files_)
+    if (file.file != nullptr) widen(file, former);
+}
+
+void ResultFiles::store(double time, ModeId mode, const double* columns) {
+  if (for_pictures_) sample_.store(time, mode, columns);
+  if (files_.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (!failure_.empty()) throw Error(failure_);
+  last_time_ = time;
+  for (File& file : files_) {
+    if (file.file == nullptr) open(file, time);
+    if (file.is_mat) {
+      append_mat_point(layout_, time, columns, file.waiting);
+    } else {
+      append_csv_row(layout_, time, columns, file.waiting);
+    }
+    ++file.points;
+    if (file.waiting.size() >= kFlushBytes) flush(file);
+  }
+  if (!flusher_.joinable()) flusher_ = std::thread([this] { flush_regularly(); });
+}
+
+void ResultFiles::open(File& file, double time) {
+  std::error_code problem;
+  fs::create_directories(folder_, problem);
+  if (problem)
+    throw Error(fmt::format("cannot make the directory '{}': {}", folder_, problem.message()));
+  const std::string extension = file.is_mat ? ".mat" : ".csv";
+  const std::string usual = (fs::path(folder_) / (stem_ + ".partial" + extension)).string();
+  first_time_ = time;
+  file.file = std::make_unique<PartialFile>((fs::path(folder_) / stem_).string(), extension);
+  if (file.file->path() != usual)
+    notes_.push_back(
+        fmt::format("'{}' is there already: of a run that is under way, or that was "
+                    "ended from outside; it is left alone",
+                    usual));
+  write_header(file, time);
+}
+
+void ResultFiles::write_header(File& file, double time) {
+  file.header.clear();
+  if (file.is_mat) {
+    file.mat = mat_header(layout_, time);
+    file.header = file.mat.bytes;
+  } else {
+    append_csv_names(layout_, file.header);
+  }
+  file.file->append(file.header);
+}
+
+// The points so far again, in a file with more columns.
+void ResultFiles::widen(File& file, const Trajectory& former) {
+  flush(file);
+  const std::size_t from = file.header.size();
+  const std::size_t width = (former.width() + 1) * sizeof(double);
+  const std::size_t more = file.is_mat ? layout_.width() - former.width()
+                                       : layout_.signals.size() - former.signals.size();
+  const std::unique_ptr<PartialFile> old = std::move(file.file);
+  file.file = std::make_unique<PartialFile>((fs::path(folder_) / stem_).string(),
+                                            file.is_mat ? ".mat" : ".csv");
+  write_header(file, first_time_);
+  std::string missing;
+  for (std::size_t k = 0; k < more; ++k) {
+    if (file.is_mat) {
+      missing += bytes_of(std::numeric_limits<double>::quiet_NaN());
+    } else {
+      missing += ",nan";
+    }
+  }
+  std::string rest;  // of a row that ends in the next block
+  std::string text;
+  for (std::size_t at = from; at < old->size(); at += kFlushBytes) {
+    rest += old->read(at, kFlushBytes);
+    std::size_t begin = 0;
+    while (begin < rest.size()) {
+      const std::size_t end = file.is_mat ? begin + width : rest.find('\n', begin);
+      if (end == std::string::npos || end > rest.size()) break;
+      text.append(rest, begin, end - begin);
+      text += missing;
+      if (!file.is_mat) text += '\n';
+      begin = file.is_mat ? end : end + 1;
+    }
+    rest.erase(0, begin);
+    file.file->append(text);
+    text.clear();
+  }
+  flush(file);
+  old->remove();
+}
+
+void ResultFiles::flush(File& file) {
+  if (file.failed) return;
+  try {
+    file.file->append(file.waiting);
+    file.waiting.clear();
+    if (!file.is_mat) return;
+    file.file->overwrite(file.mat.point_count, mat_count(file.points));
+    file.file->overwrite(file.mat.stop_time, bytes_of(last_time_));
+  } catch (const Error&) {
+    file.failed = true;
+    throw;
+  }
+}
+
+// A step, an event or a stored point may be long in coming.
+void ResultFiles::flush_regularly() {
+  std::unique_lock lock(mutex_);
+  while (!ending_ && failure_.empty()) {
+    wake_.wait_for(lock, kFlushInterval);
+    try {
+      for (File& file : files_)
+        if (!file.waiting.empty()) flush(file);
+    } catch (const Error& error) {
+      failure_ = error.message();
+    }
+  }
+}
+
+bool ResultFiles::is_of_another_model(const File& file) const {
+  const std::size_t length = file.is_mat ? file.mat.names_end : file.header.size();
+  std::ifstream in(file.path, std::ios::binary);
+  std::string begin(length, '\0');
+  in.read(begin.data(), static_cast<std::streamsize>(length));
+  return static_cast<std::size_t>(in.gcount()) != length || begin != file.header.substr(0, length);
+}
+
+std::string ResultFiles::publish(File& file) {
+  const FolderLock lock(folder_);
+  const std::optional<Identity> there = identity_of(file.path);
+  std::string path = file.path;
+  if (there && there != file.before) {
+    path = free_name(file.path, "-");
+    notes_.push_back(fmt::format(
+        "another run has written '{}' in the meantime; the results of this one are in '{}'",
+        file.path, path));
+  } else if (there && fs::is_regular_file(file.path) && is_of_another_model(file)) {
+    const fs::path whole(file.path);
+    const std::string kept =
+        (whole.parent_path() / whole.stem()).string() + ".previous" + whole.extension().string();
+    if (std::rename(file.path.c_str(), kept.c_str()) == 0)
+      notes_.push_back(fmt::format(
+          "'{}' held other variables, of another model or of this one before a change; they are "
+          "in '{}' now",
+          file.path, kept));
+  }
+  file.file->rename_to(path);
+  return path;
+}
+
+void ResultFiles::finish(std::vector<std::string>& written, std::vector<std::string>& failures) {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  if (flusher_.joinable()) flusher_.join();
+  for (File& file : files_) {
+    if (file.file == nullptr) continue;
+    try {
+      flush(file);
+      if (file.failed) throw Error(fmt::format("'{}' is not complete", file.file->path()));
+      written.push_back(publish(file));
+    } catch (const Error& error) {
+      failures.push_back(
+          fmt::format("{}; points up to there are in '{}'", error.message(), file.file->path()));
+    }
+  }
+}
+
+std::vector<std::string> ResultFiles::paths() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> result;
+  for (const File& file : files_)
+    if (file.file != nullptr) result.push_back(file.file->path());
+  return result;
+}
+
+}  // namespace saltus
