@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -184,8 +185,14 @@ std::vector<Value> Flattener::call_vectorized(Instance& function,
 std::vector<Value> Flattener::call_function(Instance& function,
                                             const std::vector<NamedValue>& arguments,
                                             const Place& place) {
-  if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
-    return *native;
+  try {
+    if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
+      return *native;
+  } catch (const std::out_of_range&) {
+    throw Error(
+        fmt::format("external function '{}' gets too few arguments", function.qualified_name()),
+        place.location());
+  }
   std::optional<std::vector<Value>> results = call_with_derivative(function, arguments, place);
   if (!results) results = run_inlined(function, arguments, place);
   note_call(function, arguments, *results);

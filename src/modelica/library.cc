@@ -53,9 +53,12 @@ struct Library::State {
   std::unordered_map<const ClassDefinition*, Node> nodes;  // null: the top level
   std::vector<std::shared_ptr<StoredDefinition>> files;
   std::set<std::string> absent;  // top-level names searched for in vain
+  std::set<fs::path> readable;   // folders of what was read, and files allowed by name
 
   std::shared_ptr<StoredDefinition> parse_file(const fs::path& file) {
-    return parse(read_text_file(file), file.string());
+    std::shared_ptr<StoredDefinition> stored = parse(read_text_file(file), file.string());
+    readable.insert(fs::canonical(file).parent_path());
+    return stored;
   }
 
   std::shared_ptr<StoredDefinition> parse(std::string_view text, const std::string& file) {
@@ -302,6 +305,21 @@ fs::path Library::folder_of(const ClassDefinition& top) const {
   const auto node = state_->nodes.find(&top);
   if (node == state_->nodes.end() || !node->second.folder) return {};
   return node->second.folder->path();
+}
+
+void Library::allow_reading(const fs::path& file) {
+  std::error_code problem;
+  const fs::path whole = fs::canonical(file, problem);
+  if (!problem) state_->readable.insert(whole);
+}
+
+bool Library::may_read(const fs::path& file) const {
+  std::error_code problem;
+  fs::path at = fs::canonical(file, problem);
+  if (problem) return false;
+  for (; at.has_relative_path(); at = at.parent_path())
+    if (state_->readable.contains(at)) return true;
+  return false;
 }
 
 std::size_t Library::files_read() const { return state_->files.size(); }

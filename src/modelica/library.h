@@ -45,6 +45,11 @@ class Library {
   // Names of the classes of `parent`, in the order of package.order; reads no further file.
   std::vector<std::string> child_names(const ClassDefinition* parent) const;
 
+  // Whether a model may read this file: it lies below the folder of a file of the library, links
+  // followed, or was allowed by name.
+  bool may_read(const std::filesystem::path& file) const;
+  void allow_reading(const std::filesystem::path& file);
+
   // The folder of a top-level package, where modelica:// addresses start; empty: none.
   std::filesystem::path folder_of(const ClassDefinition& top) const;
 

@@ -60,6 +60,10 @@ FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition
   FlatModel flat(model.qualified_name());
   const std::shared_ptr<Modification> overrides = make_modification("--set", options.overrides);
   const std::shared_ptr<Modification> inputs = make_modification("--input", options.inputs);
+  for (const std::shared_ptr<Modification>& given : {overrides, inputs})
+    for (const Argument& argument : given->arguments)
+      if (const auto* text = argument.modification->value->as<StringLiteral>())
+        library->allow_reading(text->value);
   Flattener flattener(std::make_shared<InstanceTree>(library), flat);
   flattener.run(model, *overrides, *inputs);
   check_balance(flat, flattener.variable_places(), model.place.location());
@@ -80,6 +84,8 @@ FlatModel load_modelica(const std::string& model, const LoadOptions& options) {
   const std::string file = model.substr(0, extension + 3);
   const std::string name =
       extension + 3 == model.size() ? std::string() : model.substr(extension + 4);
+  if (name.empty() && extension + 3 != model.size())
+    throw Error(fmt::format("'{}': the name of a class is missing after the colon", model));
   return flatten(library, choose(*library, library->load_file(file), name, file), options);
 }
 

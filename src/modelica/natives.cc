@@ -49,14 +49,25 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     return {{Value::integer(static_cast<double>(arguments.at(0).second.text().size()))}};
   if (name == "ModelicaStrings_substring") {
     const std::string& text = arguments.at(0).second.text();
-    const auto first = static_cast<std::size_t>(
-        constant_number(arguments.at(1).second, place, "the start of a substring"));
-    const auto last = arguments.size() > 2
-                          ? static_cast<std::size_t>(constant_number(arguments[2].second, place,
-                                                                     "the end of a substring"))
-                          : first;
-    if (first < 1 || last > text.size() || last < first) return {{Value::string("")}};
-    return {{Value::string(text.substr(first - 1, last - first + 1))}};
+    const double first = constant_number(arguments.at(1).second, place, "the start of a substring");
+    const double last = arguments.size() > 2
+                            ? constant_number(arguments[2].second, place, "the end of a substring")
+                            : first;
+    if (!(first >= 1.0 && last <= static_cast<double>(text.size()) && first <= last))
+      return {{Value::string("")}};
+    const auto begin = static_cast<std::size_t>(first) - 1;
+    return {{Value::string(text.substr(begin, static_cast<std::size_t>(last) - begin))}};
+  }
+  if (name == "ModelicaStrings_skipWhiteSpace") {
+    const std::string& text = arguments.at(0).second.text();
+    const double from = arguments.size() > 1
+                            ? constant_number(arguments[1].second, place, "the start of a text")
+                            : 1.0;
+    const std::size_t begin = from >= 1.0 && from <= static_cast<double>(text.size())
+                                  ? static_cast<std::size_t>(from) - 1
+                                  : text.size();
+    const std::size_t found = std::min(text.find_first_not_of(" \t\r\n\f\v", begin), text.size());
+    return {{Value::integer(static_cast<double>(found + 1))}};
   }
   if (name == "ModelicaStrings_compare") {
     const int order = arguments.at(0).second.text().compare(arguments.at(1).second.text());
@@ -126,7 +137,9 @@ std::optional<Value> Flattener::call_table(const std::string& name, const Argume
       if (!known) throw Error("a table holds a value that is not a parameter", place.location());
       return *known;
     };
-    data = std::make_unique<TableData>(read_table(*object, number_of, place));
+    data = std::make_unique<TableData>(read_table(
+        *object, number_of, [&](const std::string& file) { return library_.may_read(file); },
+        place));
   }
   std::vector<Expr> numbers;
   for (std::size_t k = 1; k < arguments.size(); ++k) {

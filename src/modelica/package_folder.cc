@@ -121,6 +121,9 @@ std::string read_text_file(const fs::path& file) {
   if (fs::is_directory(file, ignored)) {
     throw Error(fmt::format("'{}' is a folder: give a file", file.string()));
   }
+  if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) {
+    throw Error(fmt::format("'{}' is a pipe or a device: give a file", file.string()));
+  }
   std::ifstream stream(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   if (!stream) {

@@ -7,9 +7,18 @@
 
 namespace saltus {
 
-// The matrix `table` of a text file that starts with "#1": blocks "double name(rows,columns)" and
-// numbers. Throws Error if the file cannot be read, is of another format or has no such table.
-std::vector<std::vector<double>> read_table_file(const std::string& file, const std::string& table,
-                                                 const Place& place);
+// The numbers of a table and the line of the file each row begins in.
+struct FileTable {
+  std::vector<std::vector<double>> rows;
+  std::vector<int> lines;
+};
+
+// Reads a table by its name from a file in the text form of the Modelica Standard Library. Throws
+// Error with file and line for what is wrong there, with `place` if there is no such file or table.
+FileTable read_table_file(const std::string& file, const std::string& table, const Place& place);
+
+// The same from comma-separated values: all lines after `header_lines`.
+FileTable read_table_csv(const std::string& file, const std::string& delimiter, int header_lines,
+                         const Place& place);
 
 }  // namespace saltus

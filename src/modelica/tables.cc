@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "modelica/table_file.h"
@@ -212,8 +214,49 @@ Expr TableData::next_event(const Expr& time) {
   return call(next_, {time});
 }
 
+namespace {
+
+void require_increasing(const std::string& what, double before, double after, bool may_be_equal,
+                        const SourceLocation& where) {
+  if (before < after || (may_be_equal && before == after)) return;
+  throw Error(fmt::format("{}: {} comes after {}, but they must increase", what, after, before),
+              where);
+}
+
+// What every lookup relies on.
+void check_numbers(const TableData& data, const std::string& kind, const std::vector<int>& lines,
+                   const std::string& file, const Place& place) {
+  const auto where = [&](std::size_t row) {
+    return row < lines.size() ? SourceLocation{file, lines[row], 1} : place.location();
+  };
+  const bool is_plane = kind.find("2D") != std::string::npos;
+  const bool is_timed = kind.find("Time") != std::string::npos;
+  const std::size_t width = data.rows.front().size();
+  if (width < 2)
+    throw Error(fmt::format("table '{}' has one column; it needs abscissae and values", data.name),
+                where(0));
+  if (is_plane && data.rows.size() < 2)
+    throw Error(fmt::format("table '{}' has one row; it needs abscissae and values", data.name),
+                where(0));
+  for (std::size_t i = 0; i < data.rows.size(); ++i)
+    for (std::size_t j = 0; j < width; ++j)
+      if (!std::isfinite(data.rows[i][j]) && !(is_plane && i == 0 && j == 0))
+        throw Error(fmt::format("table '{}': the number in row {} and column {} is not finite",
+                                data.name, i + 1, j + 1),
+                    where(i));
+  for (std::size_t i = is_plane ? 2 : 1; i < data.rows.size(); ++i)
+    require_increasing(fmt::format("table '{}', first column", data.name), data.rows[i - 1][0],
+                       data.rows[i][0], is_timed, where(i));
+  for (std::size_t j = 2; is_plane && j < width; ++j)
+    require_increasing(fmt::format("table '{}', first row", data.name), data.rows[0][j - 1],
+                       data.rows[0][j], false, where(0));
+}
+
+}  // namespace
+
 TableData read_table(const ExternalObject& object,
-                     const std::function<double(const Expr&)>& number_of, const Place& place) {
+                     const std::function<double(const Expr&)>& number_of,
+                     const std::function<bool(const std::string&)>& may_read, const Place& place) {
   TableData data;
   const auto text = [&](std::string_view name) {
     const Value* v = object.find(name);
@@ -223,13 +266,35 @@ TableData read_table(const ExternalObject& object,
     const Value* v = object.find(name);
     return v == nullptr || v->numbers.empty() ? otherwise : number_of(v->numbers.front());
   };
-  data.name = object.definition->name + "_" + text("tableName");
+  const std::string& kind = object.definition->name;
+  const auto choice = [&](std::string_view name, int otherwise, int most) {
+    const double value = number(name, otherwise);
+    if (!(value >= 1.0 && value <= most))
+      throw Error(fmt::format("{}: {} is {}, which is none of its values", kind, name, value),
+                  place.location());
+    return static_cast<int>(value);
+  };
+  data.name = kind + "_" + text("tableName");
   const std::string file = text("fileName");
   const Value* table = object.find("table");
+  std::vector<int> lines;
   if (!file.empty() && file != "NoName") {
-    data.rows = read_table_file(file, text("tableName"), place);
+    if (std::filesystem::exists(file) && !may_read(file))
+      throw Error(fmt::format("'{}' may not be read: a model reads files below its own folder and "
+                              "those of its libraries, and files named with --set",
+                              file),
+                  place.location());
+    const std::string delimiter = text("delimiter");
+    FileTable read =
+        file.ends_with(".csv")
+            ? read_table_csv(file, delimiter.empty() ? "," : delimiter,
+                             static_cast<int>(std::clamp(number("nHeaderLines", 0.0), 0.0, 1e6)),
+                             place)
+            : read_table_file(file, text("tableName"), place);
+    data.rows = std::move(read.rows);
+    lines = std::move(read.lines);
   } else if (table == nullptr || table->dimensions.size() != 2 || table->count() == 0) {
-    throw Error(fmt::format("{}: the table is empty", object.definition->name), place.location());
+    throw Error(fmt::format("{}: the table is empty", kind), place.location());
   } else {
     for (std::size_t i = 0; i < table->dimensions[0]; ++i) {
       std::vector<double> row;
@@ -238,16 +303,17 @@ TableData read_table(const ExternalObject& object,
       data.rows.push_back(std::move(row));
     }
   }
+  check_numbers(data, kind, lines, file, place);
   const std::size_t width = data.rows.front().size();
   if (const Value* columns = object.find("columns"))
     for (const Expr& e : columns->numbers) {
       const double c = number_of(e);
-      if (c < 1.0 || c > static_cast<double>(width))
-        throw Error(fmt::format("{}: there is no column {}", object.definition->name, c),
+      if (!(c >= 1.0 && c <= static_cast<double>(width)))
+        throw Error(fmt::format("{}: there is no column {}; the table has {}", kind, c, width),
                     place.location());
       data.columns.push_back(static_cast<std::size_t>(c) - 1);
     }
-  const int smoothness = static_cast<int>(number("smoothness", 1));
+  const int smoothness = choice("smoothness", 1, 6);
   data.smoothness = smoothness == 1   ? TableData::Smoothness::kLinear
                     : smoothness == 3 ? TableData::Smoothness::kConstant
                     : smoothness == 4 ? TableData::Smoothness::kMonotone
@@ -256,9 +322,9 @@ TableData read_table(const ExternalObject& object,
     throw Error(
         fmt::format("{}: Akima splines (Smoothness.ContinuousDerivative): not supported; use "
                     "MonotoneContinuousDerivative1 or LinearSegments",
-                    object.definition->name),
+                    kind),
         place.location());
-  data.beyond = static_cast<TableData::Beyond>(static_cast<int>(number("extrapolation", 2)));
+  data.beyond = static_cast<TableData::Beyond>(choice("extrapolation", 2, 4));
   data.start_time = number("startTime", 0.0);
   return data;
 }

@@ -42,8 +42,10 @@ class TableData {
   std::shared_ptr<const Function> next_;
 };
 
-// Reads the arguments of the constructor. Throws Error for what is not supported.
+// Reads the arguments of the constructor, and the file if one is named and `may_read` it. Throws
+// Error for what is wrong or not supported.
 TableData read_table(const ExternalObject& object,
-                     const std::function<double(const Expr&)>& number_of, const Place& place);
+                     const std::function<double(const Expr&)>& number_of,
+                     const std::function<bool(const std::string&)>& may_read, const Place& place);
 
 }  // namespace saltus

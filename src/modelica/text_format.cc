@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 
 #include "base/error.h"
@@ -40,7 +41,11 @@ void TextFormat::add(const std::string& name, const Value& value, const Place& p
     const bool plain = point == std::string::npos ||
                        (before[point] == '.' &&
                         before.find_first_not_of("0123456789", point + 1) == std::string::npos);
-    if (!known || !plain || text.size() > 12)
+    const auto too_long = [&](std::size_t from) {  // a width or precision
+      return from < before.size() && std::strtol(before.c_str() + from, nullptr, 10) > kLongest;
+    };
+    if (!known || !plain || text.size() > 12 || too_long(flags) ||
+        (point != std::string::npos && too_long(point + 1)))
       throw Error(fmt::format("'{}' is no format of String(); one is \"8.3f\"", text),
                   place.location());
     flags_ = before;

@@ -348,7 +348,13 @@ void Flattener::declare_variable(Instance& leaf) {
     // would be any time of that size.
     const bool is_guess = leaf.variability == Variability::kParameter && start.has_value();
     const double size = is_guess ? fixed_number(start_value).value_or(1.0) : 1.0;
-    const double nominal = std::abs(number_attribute(leaf, "nominal", k).value_or(size));
+    const std::optional<double> given = number_attribute(leaf, "nominal", k);
+    const double nominal = std::abs(given.value_or(size));
+    if (given && !(*given > 0.0 && std::isfinite(*given)))
+      flat_.warnings.push_back(
+          fmt::format("{}:{}:{}: warning: the nominal value {} of '{}' is not positive; {} is used",
+                      place.location().file, place.line, place.column, *given, name,
+                      nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0));
     variable_places_.push_back(place.location());
     value.numbers.push_back(flat_.system.variable(
         name, {.start = start_value,
