@@ -1,6 +1,7 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
 .PHONY: help run build test bench soak format lint sanitize clean setup setup-dev
+.PHONY: help run build test bench format lint sanitize fuzz clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -45,6 +46,11 @@ sanitize: | setup-dev  ## build with the address and undefined-behaviour sanitiz
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS) -LE slow
+	@SALTUS_MACHINE_CODE=off ctest --preset asan -j $(JOBS) -LE slow
+
+fuzz: | setup-dev  ## run mutated models under the sanitizers for FUZZ_MINUTES (60)
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan -j $(JOBS) --target fuzz
 
 clean:  ## remove what was built and simulated
 	@rm -rf build results

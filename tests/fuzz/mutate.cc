@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cctype>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -11,10 +13,11 @@
 #include <string_view>
 #include <vector>
 
-// A driver for compilers without libFuzzer, and for the tests: mutates the files given.
-//   program COUNT FILE...
-// The inputs depend on nothing but the files, so a failure repeats; the input that made it is left
-// in fuzz_input.mo.
+// A driver for compilers without libFuzzer, and for the tests: tries the files given as they are,
+// then mutates them.
+//   program COUNT FILE...        so many inputs, or as long: 60m are sixty minutes
+// The inputs depend on nothing but the files and the environment variable FUZZ_SEED, so a failure
+// repeats; the input that made it is left in fuzz_input.mo.
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -52,17 +55,81 @@ extern "C" void save_and_die(int signal) {
 
 class Mutator {
  public:
-  explicit Mutator(std::vector<std::string> seeds) : seeds_(std::move(seeds)) {}
+  Mutator(std::vector<std::string> seeds, unsigned seed)
+      : seeds_(std::move(seeds)), generator_(seed) {}
 
   std::string next() {
+    if (tried_ < seeds_.size()) return seeds_[tried_++];
     std::string text = seeds_[random(seeds_.size())];
     const std::size_t changes = 1 + random(8);
-    for (std::size_t i = 0; i < changes; ++i) change(text);
+    // Changes of words leave many models whole, so that what comes after the parser is reached.
+    const bool by_words = random(2) == 0;
+    for (std::size_t i = 0; i < changes; ++i) {
+      if (by_words) {
+        change_word(text);
+      } else {
+        change(text);
+      }
+    }
     return text;
   }
 
  private:
   std::size_t random(std::size_t below) { return below == 0 ? 0 : generator_() % below; }
+
+  struct Word {
+    std::size_t begin = 0;
+    std::size_t length = 0;
+  };
+
+  static bool is_letter(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  }
+
+  // A word of letters and digits, or a single sign.
+  Word word_at(const std::string& text, std::size_t at) const {
+    Word word{at, 1};
+    if (!is_letter(text[at])) return word;
+    while (word.begin > 0 && is_letter(text[word.begin - 1])) --word.begin;
+    while (word.begin + word.length < text.size() && is_letter(text[word.begin + word.length]))
+      ++word.length;
+    return word;
+  }
+
+  // A word becomes another word of the same kind: a number a number, a name a name.
+  void change_word(std::string& text) {
+    static constexpr std::string_view kNumbers[] = {"0",    "1",     "-1",    "2",      "0.5",
+                                                    "1e-9", "1e9",   "1e300", "1e-300", "3",
+                                                    "100",  "1e400", "0.1",   "7"};
+    static constexpr std::string_view kSigns[] = {"+", "-", "*", "/", "^", "<", ">", "=", ",", ";"};
+    if (text.empty()) return;
+    std::size_t at = random(text.size());
+    for (int k = 0; k < 20 && std::isspace(static_cast<unsigned char>(text[at])) != 0; ++k)
+      at = random(text.size());
+    const Word word = word_at(text, at);
+    const char first = text[word.begin];
+    if (std::isdigit(static_cast<unsigned char>(first)) != 0) {
+      text.replace(word.begin, word.length, kNumbers[random(std::size(kNumbers))]);
+    } else if (is_letter(first)) {
+      for (int k = 0; k < 50; ++k) {
+        const Word other = word_at(text, random(text.size()));
+        if (std::isalpha(static_cast<unsigned char>(text[other.begin])) == 0) continue;
+        text.replace(word.begin, word.length, text.substr(other.begin, other.length));
+        return;
+      }
+    } else if (random(8) == 0) {  // a line twice, or not at all
+      const std::size_t begin =
+          text.rfind('\n', at) == std::string::npos ? 0 : text.rfind('\n', at);
+      const std::size_t end = std::min(text.find('\n', at + 1), text.size());
+      if (random(2) == 0) {
+        text.erase(begin, end - begin);
+      } else {
+        text.insert(end, text.substr(begin, end - begin));
+      }
+    } else {
+      text.replace(word.begin, word.length, kSigns[random(std::size(kSigns))]);
+    }
+  }
 
   void change(std::string& text) {
     const std::size_t at = random(text.size() + 1);
@@ -91,7 +158,8 @@ class Mutator {
   }
 
   std::vector<std::string> seeds_;
-  std::mt19937 generator_{1};  // NOLINT: the same inputs every time
+  std::size_t tried_ = 0;  // of them, as they are
+  std::mt19937 generator_;
 };
 
 }  // namespace
@@ -110,11 +178,22 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  for (const int signal : {SIGABRT, SIGSEGV}) std::signal(signal, save_and_die);
-  Mutator mutator(std::move(seeds));
-  const int count = std::atoi(argv[1]);
-  constexpr double kHang = 2.0;  // s of processor time: other programs do not count
-  for (int i = 0; i < count; ++i) {
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGBUS})
+    std::signal(signal, save_and_die);
+  const char* const chosen = std::getenv("FUZZ_SEED");
+  Mutator mutator(std::move(seeds),
+                  chosen == nullptr ? 1U : static_cast<unsigned>(std::atoi(chosen)));
+  const bool is_time = std::string_view(argv[1]).ends_with('m');
+  const int count = is_time ? 0 : std::atoi(argv[1]);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(std::atoi(argv[1]));
+  // s of processor time: other programs do not count. Sanitizers are slow.
+#ifdef __SANITIZE_ADDRESS__
+  constexpr double kHang = 30.0;
+#else
+  constexpr double kHang = 5.0;
+#endif
+  int i = 0;
+  for (; is_time ? std::chrono::steady_clock::now() < end : i < count; ++i) {
     current = mutator.next();
     const std::clock_t start = std::clock();
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(current.data()), current.size());
@@ -124,6 +203,6 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  std::printf("%d inputs\n", count);
+  std::printf("%d inputs\n", i);
   return 0;
 }

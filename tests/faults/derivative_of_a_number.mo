@@ -1,0 +1,6 @@
+// analyze -> 0: contradictory +der\(0\)
+model M
+  Real w(start = 0, fixed = true);
+equation
+  der(0) = 0.089 - 0.3*sign(w);
+end M;

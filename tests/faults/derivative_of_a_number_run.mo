@@ -1,0 +1,6 @@
+// simulate -> 2: nothing determines 'w'
+model M
+  Real w(start = 0, fixed = true);
+equation
+  der(0) = 0.089 - 0.3*sign(w);
+end M;
