@@ -189,9 +189,9 @@ std::vector<Value> Flattener::call_function(Instance& function,
     if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
       return *native;
   } catch (const std::out_of_range&) {
-    throw Error(
-        fmt::format("external function '{}' gets too few arguments", function.qualified_name()),
-        place.location());
+    throw Error(fmt::format("external function '{}' gets too few arguments",
+                            function.definition().qualified_name()),
+                place.location());
   }
   std::optional<std::vector<Value>> results = call_with_derivative(function, arguments, place);
   if (!results) results = run_inlined(function, arguments, place);

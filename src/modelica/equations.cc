@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/placeholder.h"
 #include "modelica/flattener.h"
+#include "modelica/statements.h"
 
 namespace saltus {
 namespace {
@@ -384,7 +385,7 @@ void Flattener::translate_call(const CallExpression& call, const Expression& exp
   } else if (name == "transition" || name == "initialState") {
     return;  // collected with the state machines
   } else {
-    call_results(expression, call, scope);
+    call_as_statement(expression, call, scope, sink.active);
   }
 }
 
@@ -399,29 +400,54 @@ void Flattener::add_assertion(const CallExpression& call, const Expression& expr
   --no_event_;
   if (holds.type != BasicType::kBoolean || !holds.is_scalar())
     throw Error("the condition of assert() is not a Boolean", expression.place.location());
-  ExpressionPtr level = call.arguments.size() > 2 ? call.arguments[2] : nullptr;
-  for (const NamedArgument& named : call.named)
+  add_condition(!active || holds.number(), message_text(*call.arguments[1], scope),
+                is_warning_level(call, scope), expression.place);
+}
+
+bool Flattener::is_warning_level(const CallExpression& assertion, const Scope& scope) {
+  ExpressionPtr level = assertion.arguments.size() > 2 ? assertion.arguments[2] : nullptr;
+  for (const NamedArgument& named : assertion.named)
     if (named.name == "level") level = named.value;
-  const bool warning = level != nullptr && constant_integer(*level, scope, "the level") == 1;
-  Expr condition = !active || holds.number();
-  if (in_when_ > 0) {
+  return level != nullptr && constant_integer(*level, scope, "the level") == 1;
+}
+
+void Flattener::call_as_statement(const Expression& expression, const CallExpression& call,
+                                  const Scope& scope, const Expr& active) {
+  Frame caller;  // a function knows from it whether it is certain to be called
+  caller.active = active;
+  const Frame* const outer = std::exchange(frame_, &caller);
+  failed_ = 0.0;
+  try {
+    call_results(expression, call, scope);
+  } catch (...) {
+    frame_ = outer;
+    throw;
+  }
+  frame_ = outer;
+  if (!failed_.is_number() || failed_.number() != 0.0)
+    add_condition(!(active && failed_), failure_, false, expression.place);
+}
+
+void Flattener::add_condition(Expr condition, const std::string& message, bool is_warning,
+                              const Place& place) {
+  const SourceLocation where = place.location();
+  if (in_when_ > 0 && !condition.is_number()) {
     // The clause acts only while the event is settled: what it found is kept for the check after.
-    const SourceLocation where = expression.place.location();
     const Expr failed = hidden_discrete(
         fmt::format("$failed assertion {}", flat_.assertions.size() + 1), {.where = where});
     flat_.discrete_equations.push_back({failed, !condition || pre_slot(failed), where});
     condition = !failed;
   }
-  const std::string message = message_text(*call.arguments[1], scope);
   if (const std::optional<double> known = fixed_number(condition)) {
     if (*known != 0.0) return;
     const std::string now =
         fill_placeholders(message, [](const std::string&) { return std::nullopt; });
-    if (!warning) throw Error("assertion violated: " + now, expression.place.location());
-    flat_.warnings.push_back(now);
+    if (!is_warning) throw Error("assertion violated: " + now, where);
+    flat_.warnings.push_back(
+        fmt::format("{}:{}:{}: warning: {}", where.file, where.line, where.column, now));
     return;
   }
-  flat_.assertions.push_back({condition, message, warning, expression.place.location()});
+  flat_.assertions.push_back({condition, message, is_warning, where});
 }
 
 void Flattener::add_reinit(const CallExpression& call, const Expression& expression,

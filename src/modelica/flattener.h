@@ -234,6 +234,8 @@ class Flattener {
   void assign_into(Value& at, const ComponentReference& target, std::size_t part,
                    const Value& value, Frame& frame, const Place& place);
   void execute_call(const Expression& expression, Frame& frame);
+  void check_in_function(const CallExpression& call, const Expression& expression, Frame& frame);
+  static void note_failure(Frame& frame, const Expr& where, const std::string& message);
   bool decide(const Expr& condition, Frame& frame, const Place& place);
 
   // --- records.cc: values of variables that live in a function only
@@ -310,6 +312,13 @@ class Flattener {
   std::string equation_label(const Scope& scope, const EquationClause& equation) const;
   void add_assertion(const CallExpression& call, const Expression& expression, const Scope& scope,
                      const Expr& active);
+  // What must hold from now on, or in the round a 'when' acts.
+  void add_condition(Expr condition, const std::string& message, bool is_warning,
+                     const Place& place);
+  // A call for the sake of its assertions, which count where `active` holds.
+  void call_as_statement(const Expression& expression, const CallExpression& call,
+                         const Scope& scope, const Expr& active);
+  bool is_warning_level(const CallExpression& assertion, const Scope& scope);
   void add_reinit(const CallExpression& call, const Expression& expression, const Scope& scope,
                   const Expr& active);
 
@@ -410,6 +419,10 @@ class Flattener {
   int no_event_ = 0;                // inside noEvent, functions
   int located_ = 0;  // depth of no_event_ at which relations are located all the same
   int in_function_ = 0;
+  const Frame* frame_ = nullptr;  // whose statement is being run; null: none
+  // Of the function called last: where an assertion in it fails, and what it says.
+  Expr failed_ = 0.0;
+  std::string failure_;
   int in_when_ = 0;
   bool past_shadows_ = false;
   bool only_connections_ = false;  // the pass that collects connect()

@@ -8,6 +8,7 @@
 #include "expr/table.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/statements.h"
 #include "modelica/tables.h"
 
 namespace saltus {
@@ -76,9 +77,25 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     return {{value}};
   }
   if (name == "ModelicaInternal_fullPathName") return {{arguments.at(0).second}};
-  if (name == "ModelicaError") throw Error(arguments.at(0).second.text(), place.location());
-  if (name == "ModelicaInternal_print" || name == "ModelicaMessage" || name == "ModelicaWarning")
+  if (name == "ModelicaError") {
+    if (frame_ == nullptr || frame_->is_certain())
+      throw Error(arguments.at(0).second.text(), place.location());
+    failed_ = 1.0;
+    failure_ = arguments.at(0).second.text();
     return std::vector<Value>{};
+  }
+  if (name == "ModelicaInternal_print" || name == "ModelicaMessage" || name == "ModelicaWarning") {
+    if (arguments.size() > 1 && !arguments[1].second.strings.empty() &&
+        !arguments[1].second.text().empty())
+      refuse("printing into a file", place);
+    const SourceLocation where = place.location();
+    const bool now = frame_ == nullptr || frame_->is_certain();
+    const std::string said = fmt::format("{}:{}:{}: {}", where.file, where.line, where.column,
+                                         now ? "note: " + arguments.at(0).second.text()
+                                             : "warning: nothing is printed during a run");
+    if (std::ranges::count(flat_.warnings, said) == 0) flat_.warnings.push_back(said);
+    return std::vector<Value>{};
+  }
   if (name.starts_with("ModelicaStandardTables_"))
     if (std::optional<Value> value = call_table(name, arguments, place)) return {{*value}};
   return std::nullopt;

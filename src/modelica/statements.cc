@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -24,6 +25,17 @@ namespace {
 constexpr int kMaxPaths = 500;
 constexpr int kMaxRounds = 100'000;
 constexpr int kMaxTracedRounds = 10'000;  // they are run again at every step
+
+bool is_zero(const Expr& e) { return e.is_number() && e.number() == 0.0; }
+
+// What is computed after an assertion has failed is no number.
+void spoil(const Expr& where, Value& value) {
+  if (value.type == BasicType::kReal)
+    for (Expr& number : value.numbers)
+      number = select(where, Expr(std::numeric_limits<double>::quiet_NaN()), number);
+  for (Record& record : value.records)
+    for (NamedValue& field : record.fields) spoil(where, field.second);
+}
 
 // Branches that only assign; both can be run and joined.
 bool only_assigns(const std::vector<Statement>& statements) {
@@ -117,6 +129,7 @@ std::vector<Value> Flattener::explore(Instance& function, const std::vector<Name
   Frame frame;
   frame.scope = {&function, in.definition, &frame.locals};
   frame.prefix = &prefix;
+  frame.caller = frame_;
   for (const ClassInfo::Element& element : in.elements) {
     const Component& component = *element.component;
     const auto given = std::find_if(arguments.begin(), arguments.end(),
@@ -137,6 +150,10 @@ std::vector<Value> Flattener::explore(Instance& function, const std::vector<Name
   for (const ClassInfo::Element& element : in.elements)
     if (element.component->causality == Causality::kOutput)
       results.push_back(*frame.locals.find(element.component->name));
+  Expr failed = frame.failed;
+  std::string failure = frame.failure;
+  if (!is_zero(failed))
+    for (Value& result : results) spoil(failed, result);
   for (std::size_t k = frame.taken.size(); k-- > prefix.size();) {
     std::vector<bool> other(frame.taken.begin(),
                             frame.taken.begin() + static_cast<std::ptrdiff_t>(k));
@@ -148,7 +165,11 @@ std::vector<Value> Flattener::explore(Instance& function, const std::vector<Name
                place);
       results[r] = join_values(frame.conditions[k], results[r], alternative[r], place);
     }
+    failed = select(frame.conditions[k], failed, failed_);
+    if (failure.empty()) failure = failure_;
   }
+  failed_ = failed;
+  failure_ = std::move(failure);
   return results;
 }
 
@@ -184,6 +205,11 @@ Flattener::Flow Flattener::execute(const std::vector<Statement>& statements, Fra
 }
 
 Flattener::Flow Flattener::execute(const Statement& s, Frame& frame) {
+  struct Restore {
+    const Frame*& at;
+    const Frame* value;
+    ~Restore() { at = value; }
+  } const restore{frame_, std::exchange(frame_, &frame)};
   const Place& place = s.place;
   if (const auto* a = s.as<AssignStatement>()) {
     assign(a->target, evaluate(*a->value, frame.scope), frame, place);
@@ -223,14 +249,9 @@ void Flattener::execute_call(const Expression& expression, Frame& frame) {
       add_assertion(*c, expression, frame.scope, frame.active);
       return;
     }
-    // On a path that only some arguments take, a false condition says nothing about this model.
-    const Value holds = evaluate(*c->arguments.at(0), frame.scope);
-    if (frame.taken.empty() && holds.number().is_number() && holds.number().number() == 0.0) {
-      const bool warning = c->arguments.size() > 2;
-      const std::string message = message_text(*c->arguments.at(1), frame.scope);
-      if (!warning) throw Error("assertion violated: " + message, expression.place.location());
-      flat_.warnings.push_back(message);
-    }
+    if (c->arguments.size() < 2)
+      throw Error("assert() needs a condition and a message", expression.place.location());
+    check_in_function(*c, expression, frame);
     return;
   }
   if (frame.prefix == nullptr && name == "terminate") {
@@ -242,7 +263,49 @@ void Flattener::execute_call(const Expression& expression, Frame& frame) {
     add_reinit(*c, expression, frame.scope, frame.active);
     return;
   }
+  if (frame.prefix == nullptr) {
+    call_as_statement(expression, *c, frame.scope, frame.active);
+    return;
+  }
+  failed_ = 0.0;
   call_results(expression, *c, frame.scope);
+  note_failure(frame, failed_, failure_);
+}
+
+void Flattener::note_failure(Frame& frame, const Expr& where, const std::string& message) {
+  const Expr fails = frame.active && where;
+  if (is_zero(fails)) return;
+  if (is_zero(frame.failed)) frame.failure = message;
+  frame.failed = frame.failed || fails;
+}
+
+// An assertion in a function. Which arguments it fails for is known only during the run; the
+// results are no numbers then, so that the step is not taken. On a way that only some arguments
+// take, a condition that is false says nothing about the model.
+void Flattener::check_in_function(const CallExpression& call, const Expression& expression,
+                                  Frame& frame) {
+  const Value holds = evaluate(*call.arguments[0], frame.scope);
+  if (holds.type != BasicType::kBoolean || !holds.is_scalar())
+    throw Error("the condition of assert() is not a Boolean", expression.place.location());
+  const Expr condition = holds.number();
+  if (condition.is_number() && condition.number() != 0.0) return;
+  const bool is_certain = condition.is_number() && frame.is_certain();
+  if (is_warning_level(call, frame.scope)) {
+    if (is_certain) flat_.warnings.push_back(message_text(*call.arguments[1], frame.scope));
+    return;
+  }
+  if (trace_ != nullptr && !condition.is_number() && decide(condition, frame, expression.place))
+    return;
+  if (is_certain || trace_ != nullptr)
+    throw Error("assertion violated: " + message_text(*call.arguments[1], frame.scope),
+                expression.place.location());
+  std::string message;
+  try {
+    message = message_text(*call.arguments[1], frame.scope);
+  } catch (const Error&) {  // a text that depends on arguments
+    message = "an assertion of a function fails";
+  }
+  note_failure(frame, !condition, message);
 }
 
 Flattener::Flow Flattener::execute_if(const IfStatement& s, Frame& frame, const Place& place) {

@@ -21,7 +21,16 @@ struct Flattener::Frame {
   const std::vector<bool>* prefix = nullptr;  // decisions to repeat; null: a model's algorithm
   std::vector<bool> taken;                    // decisions made
   std::vector<Expr> conditions;               // what they were about
-  Expr active = 1.0;                          // of models: what must hold for the statement to run
+  Expr active = 1.0;                          // what must hold for the statement to run
+  const Frame* caller = nullptr;              // null: called by an equation or a declaration
+  // Of functions: where an assertion fails on the way taken, and what the first of them says.
+  Expr failed = 0.0;
+  std::string failure;
+
+  // Whether the statement at hand is run whatever the arguments and variables are.
+  bool is_certain() const {
+    return taken.empty() && active.is_number() && (caller == nullptr || caller->is_certain());
+  }
 
   Snapshot snapshot() const { return {locals.values, taken, conditions}; }
   void restore(Snapshot s) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -86,8 +87,8 @@ struct Header {
   std::size_t columns = 0;
 };
 
-// "double name(3,2)"; nothing: the line is no such header.
-std::optional<Header> header_of(const Lines& lines) {
+// "double name(3,2)"; nothing: the line is no such header. The size is read of the wanted one only.
+std::optional<Header> header_of(const Lines& lines, const std::string& wanted) {
   const std::string_view line = trimmed(lines.line());
   std::size_t type = 0;
   for (const std::string_view word : {"double", "float"})
@@ -99,11 +100,13 @@ std::optional<Header> header_of(const Lines& lines) {
   const std::size_t close = line.find(')', std::min(comma, line.size()));
   if (close == std::string_view::npos || close + 1 != line.size())
     lines.fail("the head of a table reads: double name(rows,columns)");
+  std::string name(trimmed(line.substr(type, open - type)));
+  if (name != wanted) return Header{std::move(name), 0, 0};
   const auto rows = count_of(line.substr(open + 1, comma - open - 1));
   const auto columns = count_of(line.substr(comma + 1, close - comma - 1));
   if (!rows || !columns || *rows == 0 || *columns == 0 || *rows > kMostNumbers / *columns)
     lines.fail("rows and columns of a table are whole numbers from 1 on, and not too many");
-  return Header{std::string(trimmed(line.substr(type, open - type))), *rows, *columns};
+  return Header{std::move(name), *rows, *columns};
 }
 
 }  // namespace
@@ -116,7 +119,7 @@ FileTable read_table_file(const std::string& file, const std::string& table, con
         place.location());
   std::optional<Header> header;
   while (!header && lines.next()) {
-    header = header_of(lines);
+    header = header_of(lines, table);
     if (header && header->name != table) header.reset();
   }
   if (!header) throw Error(fmt::format("'{}' has no table '{}'", file, table), place.location());
@@ -125,7 +128,7 @@ FileTable read_table_file(const std::string& file, const std::string& table, con
   FileTable result;
   const std::size_t wanted = header->rows * header->columns;
   std::size_t count = 0;
-  while (lines.next() && !header_of(lines)) {
+  while (lines.next() && !header_of(lines, table)) {
     const std::string_view line = lines.line();
     constexpr std::string_view kBetween = " \t\r,;";
     for (std::size_t at = line.find_first_not_of(kBetween); at != std::string_view::npos;) {

@@ -164,7 +164,9 @@ void Flattener::translate_when_body(const std::vector<EquationClause>& equations
         add_assertion(call, *c->call, scope, body.fires);
         --in_when_;
       } else {
-        call_results(*c->call, call, scope);
+        ++in_when_;
+        call_as_statement(*c->call, call, scope, body.fires);
+        --in_when_;
       }
     } else {
       throw Error("this is not allowed inside 'when'", place.location());
