@@ -400,10 +400,7 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   const Tableau& tab = tableau();
   weigh(h);
   const double slack = slack_of_uncontrolled(h);
-  for (std::size_t j = 0; j < n_; ++j) {
-    const double weight = scale_[j] * (is_slack(j) ? slack : 1.0);
-    newton_weights_[j] = weight * weight;
-  }
+  for (std::size_t j = 0; j < n_; ++j) newton_weights_[j] = scale_[j] * (is_slack(j) ? slack : 1.0);
   // What the last step showed, unless that was so good that it says nothing of this one: its first
   // update may have been a long way along a straight line.
   const double floor = dae_.has_constant_jacobian() ? kEpsilon : kLeastContraction;
@@ -503,7 +500,8 @@ double Radau::estimate_defect(double h) {
   double count = 0.0;
   for (std::size_t j = 0; j < n_; ++j) {
     if (control_[j] == 0.0 || dae_.is_differential(j)) continue;
-    sum += work_[j] * work_[j] * scale_[j] * scale_[j];
+    const double weighted = work_[j] * scale_[j];
+    sum += weighted * weighted;
     count += 1.0;
   }
   double defect = count == 0.0 ? 0.0 : std::sqrt(sum / count);
@@ -589,7 +587,10 @@ bool Radau::interpolate_lanes(std::span<const double, 4> times,
 
 double Radau::norm(const double* v) const {
   double sum = 0.0;
-  for (std::size_t j = 0; j < n_; ++j) sum += control_[j] * v[j] * v[j] * scale_[j] * scale_[j];
+  for (std::size_t j = 0; j < n_; ++j) {
+    const double weighted = v[j] * scale_[j];  // before it is squared: values may be huge
+    sum += control_[j] * weighted * weighted;
+  }
   return control_count_ == 0.0 ? 0.0 : std::sqrt(sum / control_count_);
 }
 

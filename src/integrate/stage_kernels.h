@@ -24,7 +24,8 @@ struct StageKernels {
   // x_j = x0_j + matrix * z_j for the j that are listed.
   void (*interpolate)(std::size_t count, const std::uint32_t* list, const double* x0,
                       const Matrix& matrix, const double* z, double* x);
-  // out_j = matrix * in_j with the weighted sum of squares of the first three rows of all out_j.
+  // out_j = matrix * in_j with the sum of squares of the first three rows of all out_j, each times
+  // its weight.
   double (*multiply_and_measure)(std::size_t n, const Matrix& matrix, const double* in,
                                  const double* weights, double* out);
   // z_j += update_j

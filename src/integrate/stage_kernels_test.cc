@@ -42,7 +42,7 @@ TEST(StageKernels, MultiplyAndMeasure) {
     for (int i = 0; i < 4; ++i) {
       const double exact = product(matrix(), &in[4 * j], i);
       EXPECT_NEAR(out[4 * j + static_cast<std::size_t>(i)], exact, 1e-15);
-      if (i < 3) sum += exact * exact * weights[j];
+      if (i < 3) sum += exact * exact * weights[j] * weights[j];
     }
   }
   EXPECT_NEAR(stage_kernels().multiply_and_measure(kCount, matrix(), in.data(), weights.data(),

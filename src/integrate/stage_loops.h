@@ -60,7 +60,8 @@ double multiply_and_measure(std::size_t n, const StageKernels::Matrix& matrix, c
   for (std::size_t j = 0; j < n; ++j, in += 4, out += 4) {
     const Four product = a * in[0] + b * in[1] + c * in[2];
     store(out, product);
-    sum += product * product * weights[j];
+    const Four weighted = product * weights[j];  // before it is squared: values may be huge
+    sum += weighted * weighted;
   }
   return sum[0] + sum[1] + sum[2];
 }
