@@ -14,8 +14,8 @@ double now() {
 
 }  // namespace
 
-StopScope::StopScope(const std::atomic<bool>* flag, double seconds)
-    : flag_(flag), deadline_(now() + seconds), outer_(innermost) {
+StopScope::StopScope(const std::atomic<bool>* flag, double seconds, double grace)
+    : flag_(flag), deadline_(now() + seconds), grace_(grace), outer_(innermost) {
   innermost = this;
 }
 
@@ -25,12 +25,13 @@ void check_stop() {
   constexpr unsigned kCallsPerLook = 64;
   thread_local unsigned calls = 0;
   if (innermost == nullptr || ++calls % kCallsPerLook != 0) return;
-  double time = -1.0;
-  for (const StopScope* scope = innermost; scope != nullptr; scope = scope->outer_) {
-    if (scope->flag_ != nullptr && scope->flag_->load()) throw StopRequested(false);
-    if (scope->deadline_ == std::numeric_limits<double>::infinity()) continue;
-    if (time < 0.0) time = now();
-    if (time > scope->deadline_) throw StopRequested(true);
+  for (StopScope* scope = innermost; scope != nullptr; scope = scope->outer_) {
+    const bool asked = scope->flag_ != nullptr && scope->flag_->load();
+    if (!asked && scope->deadline_ == std::numeric_limits<double>::infinity()) continue;
+    const double time = now();
+    if (!asked && time <= scope->deadline_) continue;
+    if (scope->noticed_ < 0.0) scope->noticed_ = time;
+    if (time - scope->noticed_ >= scope->grace_) throw StopRequested(!asked);
   }
 }
 

@@ -19,10 +19,11 @@ class StopRequested : public std::exception {
 };
 
 // While it lives, check_stop() on this thread looks at the flag (null: none) and lets `seconds`
-// pass, wall time. Of nested ones each is looked at.
+// pass, wall time. Work that ends by itself at the next good place is given `grace` seconds for
+// that. Of nested ones each is looked at.
 class StopScope {
  public:
-  StopScope(const std::atomic<bool>* flag, double seconds);
+  StopScope(const std::atomic<bool>* flag, double seconds, double grace = 0.0);
   ~StopScope();
   StopScope(const StopScope&) = delete;
   StopScope& operator=(const StopScope&) = delete;
@@ -31,7 +32,9 @@ class StopScope {
   friend void check_stop();
 
   const std::atomic<bool>* flag_;
-  double deadline_;  // s, of the steady clock
+  double deadline_;  // s, of the steady clock, as the next one
+  double grace_;
+  double noticed_ = -1.0;  // when the request was seen; negative: it was not
   StopScope* outer_;
 };
 

@@ -61,7 +61,9 @@ Expr make(Op op, std::initializer_list<Expr> arguments) {
   return Expr(graph->intern(n));
 }
 
-// c1*(c2*x) as (c1*c2)*x, unless the product of the numbers overflows or vanishes.
+// c1*(c2*x) as (c1*c2)*x, unless the product of the numbers overflows or vanishes: what is not
+// finite stays an expression of numbers, which the same rules would take apart again without end.
+// The sums below look for the same.
 bool can_join(const Expr& a, const Expr& b) { return std::isnormal(a.number() * b.number()); }
 
 bool both_numbers(const Expr& a, const Expr& b) { return a.is_number() && b.is_number(); }
@@ -91,8 +93,11 @@ Expr operator+(const Expr& a, const Expr& b) {
   if (a.is_number()) return b + a;
   if (is_value(b, 0.0)) return a;
   if (b.is_number()) {
-    if (is_shifted(a)) return child(a, 0) + (child(a, 1) + b);
-    if (is(a, Op::kSubtract) && child(a, 0).is_number()) return (child(a, 0) + b) - child(a, 1);
+    if (is_shifted(a) && std::isfinite(child(a, 1).number() + b.number()))
+      return child(a, 0) + Expr(child(a, 1).number() + b.number());
+    if (is(a, Op::kSubtract) && child(a, 0).is_number() &&
+        std::isfinite(child(a, 0).number() + b.number()))
+      return Expr(child(a, 0).number() + b.number()) - child(a, 1);
     if (is(a, Op::kNegate)) return b - child(a, 0);
     return make(Op::kAdd, {a, b});
   }
@@ -110,8 +115,11 @@ Expr operator-(const Expr& a, const Expr& b) {
   if (a.same_as(b)) return Expr(0.0);
   if (is(b, Op::kNegate)) return a + child(b, 0);
   if (a.is_number()) {
-    if (is_shifted(b)) return (a - child(b, 1)) - child(b, 0);
-    if (is(b, Op::kSubtract) && child(b, 0).is_number()) return child(b, 1) + (a - child(b, 0));
+    if (is_shifted(b) && std::isfinite(a.number() - child(b, 1).number()))
+      return Expr(a.number() - child(b, 1).number()) - child(b, 0);
+    if (is(b, Op::kSubtract) && child(b, 0).is_number() &&
+        std::isfinite(a.number() - child(b, 0).number()))
+      return child(b, 1) + Expr(a.number() - child(b, 0).number());
   }
   if (is_scaled(b) && child(b, 0).number() < 0.0) return a + (-child(b, 0)) * child(b, 1);
   return make(Op::kSubtract, {a, b});

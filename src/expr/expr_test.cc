@@ -84,9 +84,9 @@ TEST_F(Simplify, ResultsThatAreNotFiniteStayExpressions) {
 }
 
 TEST_F(Simplify, ProductsOfNumbersThatOverflowOrVanishAreNotTaken) {
-  EXPECT_EQ(to_string(1e300 * (1e300 * x)), "1e+300*(1e+300*x)");
-  EXPECT_EQ(to_string(1e-300 * (1e-300 * x)), "1e-300*(1e-300*x)");
-  EXPECT_EQ(to_string((1e300 * graph.constant(1e300)) * x), "1e+300*(1e+300*x)");
+  EXPECT_EQ(to_string(1e300 * (1e300 * x)), "1e+300*1e+300*x");
+  EXPECT_EQ(to_string(1e-300 * (1e-300 * x)), "1e-300*1e-300*x");
+  EXPECT_EQ(to_string((1e300 * graph.constant(1e300)) * x), "1e+300*1e+300*x");
 }
 
 // Every rule must end, whatever the numbers are.
@@ -97,7 +97,7 @@ TEST_F(Simplify, EndsForAllNumbers) {
   std::vector<Expr> made = {x, y, graph.constant(1e300), graph.time()};
   for (const double number : numbers) made.push_back(graph.constant(number));
   const auto any = [&] { return made[generator() % made.size()]; };
-  for (int k = 0; k < 200'000; ++k) {
+  for (int k = 0; k < 50'000; ++k) {
     const Expr a = any();
     const Expr b = any();
     const Expr results[] = {
