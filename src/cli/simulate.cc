@@ -54,7 +54,9 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
   std::vector<std::string> modes;
   for (const ModeReport& mode : result.modes) modes.push_back(mode.name);
   const Statistics& work = result.statistics;
-  tell("{}: {}\n", result.model, result.message);
+  // What went wrong is said once, on standard error.
+  tell("{}: {}\n", result.model,
+       result.completed() ? result.message : fmt::format("stopped at t = {:.10g}", result.time));
   tell("  status   {}\n",
        result.reason == StopReason::kStopTime ? "completed" : to_string(result.reason));
   tell("  time     {:.10g} s\n", result.time);

@@ -29,7 +29,8 @@ void run(Simulation& simulation) {
 }  // namespace
 
 SimulateResult simulate(const HybridSystem& system, const SimulateOptions& options) {
-  const StopScope scope(options.stop_requested, options.max_seconds);
+  constexpr double kGrace = 0.5;  // s; between steps the run ends by itself
+  const StopScope scope(options.stop_requested, options.max_seconds, kGrace);
   Simulation simulation(system, options);
   try {
     run(simulation);

@@ -9,6 +9,7 @@
 
 #include "base/placeholder.h"
 #include "base/stop_request.h"
+#include "expr/differentiate.h"
 #include "model/build.h"
 #include "model/system_state.h"
 #include "simulate/event_iteration.h"
@@ -589,10 +590,46 @@ void Simulation::check_limits() {
   } else if (result_.events.size() + silent_events_ >= options_.max_events) {
     stop(StopReason::kLimit, fmt::format("the limit of {} events is reached {}; '{}' was the last",
                                          options_.max_events, place(), last_guard_));
+  } else if (is_stuck()) {
+    const std::span<const double> x = run_->integrator().x();
+    const std::span<const double> dx = run_->integrator().dx();
+    const std::vector<double>& nominal = run_->analysed().dae->definition().nominal;
+    std::size_t unknown = 0;
+    const auto rate = [&](std::size_t j) {
+      return std::abs(dx[j]) / (std::abs(x[j]) + nominal[j]);
+    };
+    for (std::size_t j = 1; j < std::min(x.size(), nominal.size()); ++j)
+      if (rate(j) > rate(unknown)) unknown = j;
+    stop(StopReason::kStepSizeTooSmall,
+         fmt::format(
+             "most steps are rejected {}, and the rest of the run would take more than {} of "
+             "them: the solution is unstable or not smooth, and rounding rules it; '{}' "
+             "changes fastest{}",
+             place(), options_.max_steps, run_->unknown_name(unknown), equation_for(unknown)));
   } else if (std::isfinite(options_.max_seconds) && elapsed() > options_.max_seconds) {
     stop(StopReason::kLimit,
          fmt::format("the time limit of {} s is reached {}", options_.max_seconds, place()));
   }
+}
+
+// Whether most steps are rejected and the rest of the run would take more of them than any run is
+// allowed: rounding rules the solution, and waiting does not help. Solutions that are fast, but
+// that the method follows, have few rejected steps.
+bool Simulation::is_stuck() {
+  constexpr std::size_t kWindow = 50'000;
+  const IntegratorCounts counts = run_->counts();
+  if (counts.steps < progress_.steps + kWindow && counts.rejected < progress_.rejected + kWindow) {
+    const bool is_another_mode = counts.steps < progress_.steps;
+    if (is_another_mode) progress_ = {counts.steps, counts.rejected, time_};
+    return false;
+  }
+  const auto steps = static_cast<double>(counts.steps - progress_.steps);
+  const auto rejected =
+      static_cast<double>(counts.rejected) - static_cast<double>(progress_.rejected);
+  const double rate = (time_ - progress_.time) / (steps + rejected);
+  progress_ = {counts.steps, counts.rejected, time_};
+  return rejected > 2.0 * steps &&
+         (stop_time_ - time_) > rate * static_cast<double>(options_.max_steps);
 }
 
 bool Simulation::is_interrupted() const {
@@ -631,7 +668,7 @@ void Simulation::stop_for(const StepOutcome& outcome) {
 void Simulation::abandon(const StopRequested& request) {
   is_abandoned_ = true;  // the present mode may be half replaced: nothing is asked of it
   stop(request.time_is_up() ? StopReason::kLimit : StopReason::kInterrupted,
-       fmt::format("{} within the start or an event at t = {:.10g}", request.what(), time_));
+       fmt::format("{} at t = {:.10g}, within the start or an event", request.what(), time_));
 }
 
 // ", see equation ...": the one that is written for the unknown, else the first that contains it.

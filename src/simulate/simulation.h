@@ -74,6 +74,7 @@ class Simulation {
   // The run has stopped on the way into another mode: the state is the one it had before.
   void stay_in(ModeId id);
   bool is_interrupted() const;
+  bool is_stuck();
   const Firing& next_firing();
   bool repeats();
   void log_grazings();
@@ -178,6 +179,11 @@ class Simulation {
   bool at_flat_start_ = false;
   bool stopped_ = false;
   bool is_abandoned_ = false;
+  struct {
+    std::size_t steps = 0;
+    std::size_t rejected = 0;
+    double time = 0.0;
+  } progress_;  // where it was looked at last
   std::string rank_change_;  // what the last change of ranks inside a mode was about
   SimulateResult result_;
 };
