@@ -1,0 +1,12 @@
+// simulate -> 0: printed.mo:11:[0-9]+: note: hello
+model M
+  function print
+    input String text;
+    input String file = "";
+    external "C" ModelicaInternal_print(text, file);
+  end print;
+  Real x = time;
+initial algorithm
+  // at once, since nothing it depends on varies
+  print("hello");
+end M;
