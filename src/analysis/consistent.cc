@@ -191,6 +191,13 @@ ConsistentOutcome ConsistentSolver::iterate(Direction direction, DaeData& data, 
   };
 
   evaluate();
+  if (n == 0) {  // an equation holds or it does not
+    if (const std::size_t bad = first_not_finite(residual_); bad < residual_.size())
+      return {ConsistentStatus::kNotFinite, bad};
+    const auto fails = std::ranges::find_if(residual_, [](double r) { return std::abs(r) > 1e-9; });
+    if (fails == residual_.end()) return {};
+    return {ConsistentStatus::kNotConverged, static_cast<std::size_t>(fails - residual_.begin())};
+  }
   double previous_size = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
     check_stop();
