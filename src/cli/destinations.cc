@@ -12,9 +12,11 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "cli/say.h"
 #include "output/file.h"
 #include "output/json.h"
 #include "output/report.h"
+#include "output/result_files.h"
 
 namespace saltus {
 namespace {
@@ -88,6 +90,21 @@ void write_summaries(const SimulateResult& result, const Destinations& destinati
     attempt(destinations.report, [&] { write_report(result, destinations.report); });
   if (!destinations.json.empty())
     attempt(destinations.json, [&] { write_text(to_json_text(result), destinations.json); });
+}
+
+void write_results(const SimulateResult& result, const Destinations& destinations,
+                   std::vector<std::string>& written, std::vector<std::string>& failures) {
+  const Trajectory& points = result.trajectory;
+  ResultFiles files(destinations.folder, result.model, destinations.formats, false);
+  try {
+    files.begin(points);
+    for (std::size_t i = 0; i < points.size(); ++i)
+      files.store(points.time[i], points.mode[i], points.values.data() + i * points.width());
+  } catch (const Error&) {  // finish() says it
+  }
+  files.finish(written, failures);
+  for (const std::string& note : files.notes()) say_warning(note);
+  write_summaries(result, destinations, written, failures);
 }
 
 }  // namespace saltus

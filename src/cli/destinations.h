@@ -29,4 +29,8 @@ void write_text(const std::string& text, const std::string& path);
 void write_summaries(const SimulateResult& result, const Destinations& destinations,
                      std::vector<std::string>& written, std::vector<std::string>& failures);
 
+// The same with the points of a run that kept them.
+void write_results(const SimulateResult& result, const Destinations& destinations,
+                   std::vector<std::string>& written, std::vector<std::string>& failures);
+
 }  // namespace saltus

@@ -9,6 +9,7 @@
 #include "cli/destinations.h"
 #include "cli/interrupt.h"
 #include "cli/load.h"
+#include "cli/say.h"
 #include "output/json.h"
 #include "realtime/realtime_run.h"
 
@@ -43,24 +44,22 @@ std::string micros(double seconds) { return fmt::format("{:.3g} us", 1e6 * secon
 void print_summary(const RealtimeResult& result, const RealtimeArguments& arguments,
                    const std::vector<std::string>& written) {
   const Latency& l = result.latency;
-  fmt::print(stdout, "{}: {}\n", result.run.model, result.run.message);
-  fmt::print(stdout, "  step       {:g} s, {} samples\n", result.step, l.steps);
-  fmt::print(stdout, "  modes      {} prepared, {} affine, at most {} states\n", result.prepared,
-             result.affine, result.states);
-  fmt::print(stdout, "  events     {} in {} samples\n", result.run.events.size(), l.event_steps);
-  fmt::print(stdout, "  latency    median {}, 99.9 % {}, most {}, {} overruns\n", micros(l.median),
-             micros(l.p999), micros(l.most), l.overruns);
-  if (l.event_steps > 0)
-    fmt::print(stdout, "             median {} with an event\n", micros(l.event_median));
+  tell("{}: {}\n", result.run.model, result.run.message);
+  tell("  step       {:g} s, {} samples\n", result.step, l.steps);
+  tell("  modes      {} prepared, {} affine, at most {} states\n", result.prepared, result.affine,
+       result.states);
+  tell("  events     {} in {} samples\n", result.run.events.size(), l.event_steps);
+  tell("  latency    median {}, 99.9 % {}, most {}, {} overruns\n", micros(l.median),
+       micros(l.p999), micros(l.most), l.overruns);
+  if (l.event_steps > 0) tell("             median {} with an event\n", micros(l.event_median));
   if (arguments.options.paced)
-    fmt::print(stdout, "  wake-up    median {} late, most {}\n", micros(l.late_median),
-               micros(l.late_most));
+    tell("  wake-up    median {} late, most {}\n", micros(l.late_median), micros(l.late_most));
   for (std::size_t k = 0; k < result.deviations.size() && k < 5; ++k) {
     const Deviation& d = result.deviations[k];
-    fmt::print(stdout, "  {}  {} off by {:.2e} ({:.1e} of its size) at t = {:.6g}\n",
-               k == 0 ? "offline  " : "         ", d.variable, d.largest, d.relative, d.time);
+    tell("  {}  {} off by {:.2e} ({:.1e} of its size) at t = {:.6g}\n",
+         k == 0 ? "offline  " : "         ", d.variable, d.largest, d.relative, d.time);
   }
-  for (const std::string& path : written) fmt::print(stdout, "  written    {}\n", path);
+  for (const std::string& path : written) tell("  written    {}\n", path);
 }
 
 std::string json_text(const RealtimeResult& result) {
@@ -116,11 +115,10 @@ int run_command(RealtimeArguments arguments) {
   }
   if (!arguments.quiet && to.json != "-") print_summary(result, arguments, written);
   std::fflush(stdout);
-  for (const std::string& warning : result.run.warnings)
-    fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : result.run.warnings) say_warning(warning);
   if (!result.run.completed())
-    fmt::print(stderr, "error: {}: {}\n", result.run.model, result.run.message);
-  for (const std::string& failure : failures) fmt::print(stderr, "error: {}\n", failure);
+    say_error(fmt::format("{}: {}", result.run.model, result.run.message));
+  for (const std::string& failure : failures) say_error(failure);
   return result.run.completed() && failures.empty() ? kReached : kStopped;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/destinations.h"
+#include "cli/say.h"
 #include "output/spring_tables.h"
 
 namespace saltus {
@@ -54,13 +55,13 @@ int run_springs(SpringArguments arguments) {
   for (const SpringCase& known : spring_cases()) {
     if (known.name != arguments.name) continue;
     const SpringComparison comparison = compare_springs(known, arguments.options);
-    fmt::print(stdout, "{}", springs_text(comparison));
+    tell(std::string_view(springs_text(comparison)));
     std::fflush(stdout);
     try {
       if (!arguments.csv.empty()) write_text(springs_csv(comparison), arguments.csv);
       if (!arguments.plot.empty()) write_text(springs_svg(comparison), arguments.plot);
     } catch (const Error& error) {
-      fmt::print(stderr, "error: {}\n", error.what());
+      say_error(error);
       return kStopped;
     }
   }

@@ -183,7 +183,7 @@ class Simulation {
     std::size_t steps = 0;
     std::size_t rejected = 0;
     double time = 0.0;
-  } progress_;  // where it was looked at last
+  } progress_;               // where it was looked at last
   std::string rank_change_;  // what the last change of ranks inside a mode was about
   SimulateResult result_;
 };
