@@ -1,7 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench soak format lint sanitize clean setup setup-dev
-.PHONY: help run build test bench format lint sanitize fuzz clean setup setup-dev
+.PHONY: help run build test bench soak format lint sanitize fuzz clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus

@@ -189,7 +189,7 @@ std::vector<Value> Flattener::call_function(Instance& function,
     if (std::optional<std::vector<Value>> native = call_native(function, arguments, place))
       return *native;
   } catch (const std::out_of_range&) {
-    throw Error(fmt::format("external function '{}' gets too few arguments",
+    throw Error(fmt::format("external function '{}' gets too few arguments, or one of another type",
                             function.definition().qualified_name()),
                 place.location());
   }

@@ -24,7 +24,7 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
         function.qualified_name() == "Modelica.Math.Vectors.interpolate")
       if (std::optional<Value> value = interpolate_vector(arguments, place)) return {{*value}};
     if (function.name == "loadResource" && arguments.size() == 1)
-      return {{Value::string(resource_path(arguments[0].second.text(), place))}};
+      return {{Value::string(resource_path(arguments[0].second.strings.at(0), place))}};
     return std::nullopt;
   }
   const ExternalFunction& external = *function.external;
@@ -46,10 +46,14 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
       return {{*value}};
     return std::nullopt;
   }
+  // Throws std::out_of_range, which the caller explains, where an argument is missing or no text.
+  const auto text_at = [&](std::size_t k) -> const std::string& {
+    return arguments.at(k).second.strings.at(0);
+  };
   if (name == "ModelicaStrings_length")
-    return {{Value::integer(static_cast<double>(arguments.at(0).second.text().size()))}};
+    return {{Value::integer(static_cast<double>(text_at(0).size()))}};
   if (name == "ModelicaStrings_substring") {
-    const std::string& text = arguments.at(0).second.text();
+    const std::string& text = text_at(0);
     const double first = constant_number(arguments.at(1).second, place, "the start of a substring");
     const double last = arguments.size() > 2
                             ? constant_number(arguments[2].second, place, "the end of a substring")
@@ -60,7 +64,7 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     return {{Value::string(text.substr(begin, static_cast<std::size_t>(last) - begin))}};
   }
   if (name == "ModelicaStrings_skipWhiteSpace") {
-    const std::string& text = arguments.at(0).second.text();
+    const std::string& text = text_at(0);
     const double from = arguments.size() > 1
                             ? constant_number(arguments[1].second, place, "the start of a text")
                             : 1.0;
@@ -71,17 +75,16 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     return {{Value::integer(static_cast<double>(found + 1))}};
   }
   if (name == "ModelicaStrings_compare") {
-    const int order = arguments.at(0).second.text().compare(arguments.at(1).second.text());
+    const int order = text_at(0).compare(text_at(1));
     Value value = Value::integer(order < 0 ? 1 : order == 0 ? 2 : 3);
     value.type = BasicType::kEnumeration;
     return {{value}};
   }
   if (name == "ModelicaInternal_fullPathName") return {{arguments.at(0).second}};
   if (name == "ModelicaError") {
-    if (frame_ == nullptr || frame_->is_certain())
-      throw Error(arguments.at(0).second.text(), place.location());
+    if (frame_ == nullptr || frame_->is_certain()) throw Error(text_at(0), place.location());
     failed_ = 1.0;
-    failure_ = arguments.at(0).second.text();
+    failure_ = text_at(0);
     return std::vector<Value>{};
   }
   if (name == "ModelicaInternal_print" || name == "ModelicaMessage" || name == "ModelicaWarning") {
@@ -90,9 +93,9 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
       refuse("printing into a file", place);
     const SourceLocation where = place.location();
     const bool now = frame_ == nullptr || frame_->is_certain();
-    const std::string said = fmt::format("{}:{}:{}: {}", where.file, where.line, where.column,
-                                         now ? "note: " + arguments.at(0).second.text()
-                                             : "warning: nothing is printed during a run");
+    const std::string said =
+        fmt::format("{}:{}:{}: {}", where.file, where.line, where.column,
+                    now ? "note: " + text_at(0) : "warning: nothing is printed during a run");
     if (std::ranges::count(flat_.warnings, said) == 0) flat_.warnings.push_back(said);
     return std::vector<Value>{};
   }
