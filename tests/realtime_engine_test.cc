@@ -24,6 +24,12 @@ HybridSystem from_library(const std::string& name) {
   return build(load_modelica(name, options));
 }
 
+HybridSystem from_library_text(const std::string& text) {
+  LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}};
+  options.use_modelica_path = false;
+  return build(load_modelica_text(text, {}, options));
+}
+
 RealtimeResult run(const HybridSystem& system, RealtimeOptions engine) {
   RealtimeRunOptions options;
   options.engine = std::move(engine);
@@ -159,6 +165,27 @@ TEST(Realtime, PropagatedRoundsFollowFullOnesWithinSamples) {
     if (full.run.trajectory.value(k, s) != propagated.run.trajectory.value(k, s)) ++apart;
   EXPECT_GT(apart, 0U);
   EXPECT_LT(apart, 60U);
+}
+
+// 5 N m against a brake of 2 N m on 1 kg m2: w' = 7 from -3 up to zero at 3/7 s, and w' = 3 after
+// it. The brake locks at zero, cannot hold, and slips on in the other direction at the same
+// instant.
+TEST(Realtime, SlipPassesThroughZeroWhereTheTorqueIsBeyondTheCapacity) {
+  const HybridSystem system = from_library_text(R"(model Through
+  import Saltus.Drivetrain.*;
+  ConstantTorque torque(tau = 5);
+  Inertia inertia(J = 1, phi(start = 0, fixed = true), w(start = -3, fixed = true));
+  Brake brake(c_f = 2);
+equation
+  brake.pressure = 1;
+  connect(inertia.flange_b, brake.flange_a);
+  connect(torque.flange, brake.flange_b);
+end Through;)");
+  for (const double step : {0.01, 0.1}) {
+    const RealtimeResult result = run(system, {.step = step, .stop_time = 1.0});
+    EXPECT_TRUE(result.run.completed());
+    EXPECT_NEAR(result.run.final.at("inertia.w"), 12.0 / 7.0, 1e-8) << step;
+  }
 }
 
 // The ratios follow from the slips that the locked elements make zero: 5 in the first gear, 2 in

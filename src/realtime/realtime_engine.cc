@@ -179,14 +179,17 @@ void RealtimeEngine::find_start() {
   start_state_ = state_;
   base_ = left_ = state_;
   slots_ = state_.slots;
-  prepare(start_mode_, start_time_, state_);
-  if (!refusal_.empty()) throw Error(refusal_);
+  if (prepare(start_mode_, start_time_, state_) == nullptr) throw Error(objection_);
 }
 
 PreparedMode* RealtimeEngine::prepare(std::size_t mode, double t, const SystemState& state) {
   const ModeId id = flat_mode(mode);
   if (prepared_.size() <= mode) prepared_.resize(mode + 1);
   if (prepared_[mode] != nullptr) return prepared_[mode].get();
+  if (objections_.contains(mode)) {
+    objection_ = objections_[mode];
+    return nullptr;
+  }
   try {
     check_structure(system_, system_.modes()[id.index()]);
     std::unique_ptr<ModeRun> run =
@@ -203,7 +206,7 @@ PreparedMode* RealtimeEngine::prepare(std::size_t mode, double t, const SystemSt
     prepared_[mode] =
         std::make_unique<PreparedMode>(system_, std::move(run), formulas_, options_.step, t, point);
   } catch (const Error& error) {
-    if (refusal_.empty()) refusal_ = error.message();
+    objection_ = objections_[mode] = error.message();
   }
   return prepared_[mode].get();
 }
@@ -218,6 +221,7 @@ void RealtimeEngine::rehearse(double stop_time) {
       refusal_ = fmt::format("{} at t = {:.10g} in mode '{}'", what, time(), mode(mode_).mode.name);
   };
   while (time() < end && refusal_.empty() && !is_terminated_) {
+    objection_.clear();
     const unsigned status = step();
     if ((status & kResetLost) != 0) refuse("reinit sets a variable that is no state");
     if ((status & kStateNotFinite) != 0) refuse("a step of this length has no finite solution");
@@ -227,7 +231,8 @@ void RealtimeEngine::rehearse(double stop_time) {
           "by reinit what it jumps to)",
           system_.variables()[jumped_].name, state_.values[jumped_] - left_.values[jumped_]));
     if ((status & kNotSettled) != 0 && options_.rounds == InstantRounds::kFull)
-      refuse(fmt::format("no discrete values agree with the relations{}",
+      refuse(fmt::format("{}no discrete values agree with the relations{}",
+                         objection_.empty() ? "" : objection_ + "; without that mode ",
                          event_.relations.empty()
                              ? ""
                              : " where '" + relation_text(event_.relations.front()) + "' changes"));

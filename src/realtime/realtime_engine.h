@@ -154,7 +154,9 @@ class RealtimeEngine {
   std::vector<ModeId> flat_modes_;
   std::vector<std::unique_ptr<PreparedMode>> prepared_;
   bool is_rehearsing_ = true;
-  std::string refusal_;  // met while rehearsing
+  std::string refusal_;    // met while rehearsing
+  std::string objection_;  // why the last mode tried in vain cannot be prepared
+  std::map<std::size_t, std::string> objections_;  // by mode
 
   Formulas relation_sizes_, reinits_, terminations_, samples_;
   std::vector<Level> levels_;
@@ -180,6 +182,7 @@ class RealtimeEngine {
   std::vector<bool> armed_;  // has left zero since the last event, on the side its slot says
   bool keeps_at_zero_ = false;
   bool entered_mode_ = false;
+  bool crossing_is_past_ = false;
   std::vector<bool> reset_done_, reset_pending_;
   std::vector<std::size_t> reset_place_;  // by reinit: in formulas_.reset
   std::vector<double> reset_values_;

@@ -41,17 +41,18 @@ void RealtimeEngine::take_values(double t) noexcept {
   }
 }
 
-// The mode of the present slots; npos if it is not prepared.
+// The mode of the present slots; npos if it is not known. It may be one that cannot be prepared.
 std::size_t RealtimeEngine::find_mode(double t) noexcept {
   if (!is_rehearsing_) {
     const std::size_t found = events_->modes().find_known(parameters_, slots_);
-    return found < prepared_.size() && prepared_[found] != nullptr ? found : FlatModes::npos;
+    return found < prepared_.size() ? found : FlatModes::npos;
   }
   try {
     const std::size_t found = events_->modes().find(parameters_, slots_);
-    return prepare(found, t, base_) != nullptr ? found : FlatModes::npos;
+    prepare(found, t, base_);
+    return found;
   } catch (const Error& error) {
-    if (refusal_.empty()) refusal_ = error.message();
+    objection_ = error.message();
     return FlatModes::npos;
   }
 }
@@ -78,27 +79,28 @@ bool RealtimeEngine::agree(double t, bool once) noexcept {
       status_ |= kModeUnprepared;
       return false;
     }
-    PreparedMode& mode = *prepared_[found];
+    PreparedMode* mode = prepared_[found].get();
     state_.values = base_.values;
     state_.slopes = base_.slopes;
     state_.slots = slots_;
-    bool solved = mode.enter(t, state_, is_rehearsing_);
+    // A configuration without a solution need not be the last one: it is judged by the values
+    // before it.
+    bool solved = mode != nullptr && mode->enter(t, state_, is_rehearsing_);
     bool any = false;
-    for (std::size_t k = 0; k < reset_pending_.size(); ++k) {
+    for (std::size_t k = 0; solved && k < reset_pending_.size(); ++k) {
       if (!reset_pending_[k]) continue;
       any = true;
-      if (!mode.reset(reset_place_[k], reset_values_[k])) status_ |= kResetLost;
+      if (!mode->reset(reset_place_[k], reset_values_[k])) status_ |= kResetLost;
     }
-    if (any) solved = mode.complete(t);
-    if (!solved) {
-      status_ |= kStateNotFinite;
-      return false;
+    if (any) solved = mode->complete(t);
+    if (solved) {
+      mode_ = found;
+      mode->write(t, state_);
+      if (round == 0 && crossing_is_past_) leave_zero(t);
+      if (round == 0 && (entered_mode_ || mode_ != entered_from)) look_beyond_zero(t);
     }
-    mode_ = found;
-    mode.write(t, state_);
-    if (round == 0 && (entered_mode_ || mode_ != entered_from)) look_beyond_zero(t);
     take_values(t);
-    if (once || slots_ == history_[seen - 1]) return true;
+    if (once || slots_ == history_[seen - 1]) return solved;
   }
   return false;
 }
@@ -217,9 +219,10 @@ void RealtimeEngine::settle(double t) noexcept {
     ++rounds;
     const std::size_t before = mode_;
     entry_slots_ = slots_;
+    crossing_is_past_ = k > 0;  // pre() has moved on: what is at zero counts by where it goes
     bool agreed = agree(t, propagates);
     bool moved = propagates && slots_ != entry_slots_;
-    if (!agreed && (status_ & (kModeUnprepared | kStateNotFinite)) == 0) {
+    if (!agreed && (status_ & kModeUnprepared) == 0) {
       // No discrete values agree with the relations they lead to (OT's automata: stuck while the
       // torque is within its bound, and sliding it is). Then the equations in force decide, as if
       // all were read by pre().
