@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -205,8 +207,10 @@ void add_simulate_command(CLI::App& program, int& status) {
   command->add_flag("--quiet", a.quiet, "no summary, no progress line; errors still show");
   for (const char* name : {"--start-time", "--stop-time", "--tolerance", "--interval",
                            "--absolute-tolerance", "--hysteresis", "--max-step", "--max-seconds"})
-    command->get_option(name)->check(
-        [](const std::string& text) { return text.empty() ? "it needs a number" : ""; });
+    command->get_option(name)->check([](const std::string& text) {
+      const bool fits = !text.empty() && std::isfinite(std::strtod(text.c_str(), nullptr));
+      return fits ? "" : "it needs a finite number";
+    });
   command->callback([arguments, format, &status] {
     arguments->format_given = format->count() > 0;
     status = run_simulate(*arguments);
