@@ -347,6 +347,13 @@ const std::vector<Form> kLookup = {
     {"a class of the derived class does not capture", 1,
      "package P model T parameter Real k = 1; end T; model A T t; end A; end P;\n"
      "model X extends P.A; model T parameter Real k = 5; end T; Real y = t.k; end X;"},
+    {"an imported function before a builtin one", 10,
+     "package P function exp input Real u; output Real v; algorithm v := 5*u; end exp; end P;\n"
+     "model X import P.exp; Real y = exp(2); end X;"},
+    {"a function inside a type", 6,
+     "type B = Real[2];\ntype T extends B; function f input T u; output Real v; algorithm v := "
+     "sum(u); end f;\n"
+     "end T;\nmodel X T t = {2, 4}; Real y = T.f(t); end X;"},
     {"a function of a component", 4,
      "model A replaceable function f input Real u; output Real v; algorithm v := u; end f; end A;\n"
      "function g input Real u; output Real v; algorithm v := 2*u; end g;\n"

@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::size_t kMaxCalls = 60;
 
+// A function of the same name that is nearer, such as an imported exp() of complex numbers.
+bool hides_builtin(const InstanceTree::Found& found) {
+  if (found.cls == nullptr) return false;
+  const ClassKind kind = found.cls->definition->kind;
+  return kind == ClassKind::kFunction || kind == ClassKind::kOperatorFunction;
+}
+
 }  // namespace
 
 Value Flattener::call(const Expression& expression, const CallExpression& e, const Scope& scope) {
@@ -28,7 +35,7 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
                                            const Scope& scope) {
   const Place& place = expression.place;
   const ComponentReference& f = e.function;
-  if (f.parts.size() == 1) {
+  if (f.parts.size() == 1 && (f.absolute || !hides_builtin(lookup(f.parts[0].name, scope)))) {
     try {
       if (std::optional<Value> value = call_builtin(f.parts[0].name, expression, e, scope))
         return {*value};

@@ -86,7 +86,6 @@ ClassElement* InstanceTree::class_element(Instance& instance, const std::string&
   const auto cached = instance.classes.find(name);
   if (cached != instance.classes.end()) return cached->second.get();
   const ClassInfo& info = *instance.type.info;
-  if (info.basic) return nullptr;
   if (!info.complete) return early_class({&instance, info.definition, nullptr}, name);
   const ClassInfo::Member& found = member(info, name);
   if (found.definition == nullptr) return nullptr;

@@ -40,15 +40,16 @@ InstanceTree::Found InstanceTree::lookup(const std::string& name, const Scope& s
 }
 
 InstanceTree::Found InstanceTree::lookup_top(const std::string& name) {
-  std::unique_ptr<ClassElement>& known = top_[name];
-  if (known == nullptr) {
+  const auto [known, is_new] = top_.try_emplace(name);  // null: there is none
+  if (is_new) {
     const ClassDefinition* definition = builtin(name);
     if (definition == nullptr) definition = library_->child(nullptr, name);
-    if (definition == nullptr) return {};
-    known = std::make_unique<ClassElement>();
-    known->definition = definition;
+    if (definition != nullptr) {
+      known->second = std::make_unique<ClassElement>();
+      known->second->definition = definition;
+    }
   }
-  return {.cls = known.get()};
+  return {.cls = known->second.get()};
 }
 
 // What is around the class whose text is read: of a base class, the scope the base is declared in.
@@ -132,7 +133,6 @@ InstanceTree::Found InstanceTree::member_of(ClassElement& cls, const std::string
 
 InstanceTree::Found InstanceTree::member_of(Instance& instance, const std::string& name) {
   const ClassInfo& info = *instance.type.info;
-  if (info.basic) return {};
   if (ClassElement* cls = class_element(instance, name)) return {.cls = cls};
   if (info.complete && info.element_index.contains(name))
     return {.instance = find_child(instance, name)};
