@@ -188,6 +188,15 @@ end Through;)");
   }
 }
 
+// Slip that has just begun leaves zero by less than the last digits of a partial step. Each event
+// is still located once.
+TEST(Realtime, SlipThatBeginsIsOneEvent) {
+  const RealtimeResult result =
+      run(from_library("Saltus.Examples.AutomatonClutch"), {.step = 2e-3, .stop_time = 20.0});
+  EXPECT_EQ(result.left, 0U);
+  for (const Event& event : result.run.events) EXPECT_FALSE(event.causes.empty()) << event.time;
+}
+
 // The ratios follow from the slips that the locked elements make zero: 5 in the first gear, 2 in
 // the second. The offline engine has the same equations, and nothing else in common.
 TEST(Realtime, HybridDrivetrainShiftsAsOffline) {

@@ -217,10 +217,10 @@ TEST(PwaSpring, ConstantNonlinearityIsUnstableAtHalfASecondWithoutInnerStiffness
   EXPECT_LT(last(SpringMethod::kConstantInner), 0.3);
 }
 
-// RE Table 7, statement (d), as far as it does not come from Simulink blocks: the linear system is
-// the fastest, adjustment costs more than none, and the exponential of ten factors more than a
-// switch of matrices. RE has the constant nonlinearity slowest and suspects its blocks.
-TEST(PwaSpring, TimesOfStepsHaveTheOrderOfReiterTable7) {
+// RE Table 7, statement (d), does not hold as a whole: in Simulink shifting is quicker than
+// switching and the constant nonlinearity slowest, here it is the other way round. These parts of
+// it hold, and adjustment to the exact crossing costs more than the line.
+TEST(PwaSpring, TimesOfStepsHavePartOfTheOrderOfReiterTable7) {
   for (const SpringCase& known : spring_cases()) {
     if (known.name != "table6") continue;
     const SpringComparison comparison = compare_springs(known, {.steps = {0.1}});

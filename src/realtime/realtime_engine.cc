@@ -134,6 +134,7 @@ void RealtimeEngine::compile() {
   for (std::vector<double>* v : {&values_, &before_, &ahead_, &sizes_}) v->assign(relations, 0.0);
   at_zero_.assign(relations, Zero::kAway);
   fired_.assign(relations, false);
+  located_.assign(relations, false);
   armed_.assign(relations, false);
   entry_slots_.assign(slots, 0.0);
   reset_done_.assign(model_.reinits.size(), false);
@@ -339,6 +340,7 @@ std::size_t RealtimeEngine::locate(std::size_t tick, std::size_t length, double 
     return tick + ticks;
   }
   mode.restore();
+  located_ = fired_;
   std::size_t low = 0;
   std::size_t high = length;
   while (high - low > 1) {
@@ -347,6 +349,7 @@ std::size_t RealtimeEngine::locate(std::size_t tick, std::size_t length, double 
                  part);
     if (find_violated(t + tick_time * static_cast<double>(low + part))) {
       high = low + part;
+      located_ = fired_;
       mode.restore();
     } else {
       low += part;
@@ -354,7 +357,8 @@ std::size_t RealtimeEngine::locate(std::size_t tick, std::size_t length, double 
     }
   }
   mode.advance(t + tick_time * static_cast<double>(low), tick_time, 1);
-  find_violated(t + tick_time * static_cast<double>(high));
+  // Other parts may lead to other last digits: what was violated at that tick is what fires.
+  if (!find_violated(t + tick_time * static_cast<double>(high))) fired_ = located_;
   return tick + high;
 }
 

@@ -178,7 +178,7 @@ class RealtimeEngine {
   std::vector<double> slots_;
   std::vector<double> values_, before_, ahead_, sizes_;  // by relation
   std::vector<Zero> at_zero_;
-  std::vector<bool> fired_;
+  std::vector<bool> fired_, located_;
   std::vector<bool> armed_;  // has left zero since the last event, on the side its slot says
   bool keeps_at_zero_ = false;
   bool entered_mode_ = false;
