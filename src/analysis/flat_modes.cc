@@ -34,7 +34,7 @@ void collect(const std::vector<EquationItem>& items, std::vector<Expr>& conditio
 }  // namespace
 
 FlatModes::FlatModes(const HybridSystem& system)
-    : system_(system), flat_(*system.flat()), inputs_(2) {
+    : system_(system), flat_(*system.flat()), inputs_(2), surfaces_(flat_.reduced) {
   for (const Parameter& p : system.parameters()) inputs_[0].push_back(p.symbol);
   for (std::size_t i = 0; i < system.graph().slot_count(); ++i)
     inputs_[1].push_back(system.graph().slot(SlotId(i)));
@@ -167,6 +167,7 @@ FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<dou
 std::size_t FlatModes::add_mode(const Branching& at, const std::vector<double>& named_by) {
   const BuildingTime building;
   FlatMode& made = modes_.emplace_back();
+  made.base = modes_.size() - 1;
   made.frozen = at.frozen;
   made.mode.name = name_of(named_by);
   made.mode.equations = at.equations;
@@ -237,6 +238,72 @@ void FlatModes::add_guards(FlatMode& made) const {
     made.mode.guards.push_back(std::move(guard));
     made.sources.push_back(model.relations.size() + k);
   }
+}
+
+bool FlatModes::may_hold(std::size_t index, std::size_t surface) {
+  const FlatMode& base = modes_[modes_[index].base];
+  if (!surfaces_[surface].may_be_held) return false;
+  const auto [place, is_new] = may_hold_.try_emplace({modes_[index].base, surface}, false);
+  if (!is_new) return place->second;
+  const BuildingTime building;
+  for (const auto& [condition, value] : base.frozen)
+    if (surfaces_.reads(Expr(condition), surface)) return false;
+  if (any_weight_.node() == nullptr) any_weight_ = system_.graph().new_variable("$weight");
+  place->second = surfaces_.mix(base.mode.equations, {surface}, {any_weight_}).has_value();
+  return place->second;
+}
+
+std::optional<std::size_t> FlatModes::hold(std::size_t index,
+                                           const std::vector<std::size_t>& surfaces,
+                                           const std::function<Expr(std::size_t)>& weight_of) {
+  const auto [place, is_new] = holding_.try_emplace({index, surfaces});
+  if (!is_new) return place->second;
+  const BuildingTime building;
+  const FlatMode& base = modes_[index];
+  for (const std::size_t k : surfaces)
+    if (!may_hold(index, k)) return {};
+  std::vector<Expr> weights;
+  for (const std::size_t k : surfaces) weights.push_back(weight_of(k));
+  std::optional<std::vector<Equation>> mixed =
+      surfaces_.mix(base.mode.equations, surfaces, weights);
+  if (!mixed) return {};
+
+  FlatMode made;
+  made.frozen = base.frozen;
+  made.conditions = base.conditions;
+  made.base = index;
+  made.held = surfaces;
+  made.weights = weights;
+  made.unknowns = base.unknowns + surfaces.size();
+  made.mode.equations = std::move(*mixed);
+  std::vector<std::string> names;
+  for (const std::size_t k : surfaces) {
+    names.push_back(to_string(surfaces_[k].value) + " = 0");
+    made.mode.equations.emplace_back("surface", surfaces_[k].value == 0.0);
+  }
+  made.mode.name = fmt::format("sliding on {}", fmt::join(names, ", "));
+  if (const int uses = ++names_[made.mode.name]; uses > 1)
+    made.mode.name += fmt::format(" ({})", uses);
+  const std::size_t relations = flat_.reduced.relations.size();
+  for (std::size_t g = 0; g < base.sources.size(); ++g) {
+    const std::size_t source = base.sources[g];
+    if (source < relations && std::ranges::binary_search(surfaces, surfaces_.of_relation(source)))
+      continue;
+    made.mode.guards.push_back(base.mode.guards[g]);
+    made.sources.push_back(source);
+  }
+  for (std::size_t k = 0; k < surfaces.size(); ++k)
+    for (const bool at_one : {false, true}) {
+      Guard guard;
+      guard.name = fmt::format("{} = {}", to_string(weights[k]), at_one ? 1 : 0);
+      guard.value = at_one ? 1.0 - weights[k] : weights[k];
+      guard.is_relation = true;
+      made.mode.guards.push_back(std::move(guard));
+      made.sources.push_back(weight_source(surfaces[k], at_one));
+    }
+  modes_.push_back(std::move(made));
+  place->second = modes_.size() - 1;
+  return place->second;
 }
 
 Mode FlatModes::written_mode(std::size_t index) const {

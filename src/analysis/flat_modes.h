@@ -2,14 +2,17 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/derivative_array.h"
+#include "analysis/surfaces.h"
 #include "expr/tape.h"
 #include "model/active_equations.h"
 #include "model/build.h"
@@ -21,8 +24,12 @@ struct FlatMode {
   Mode mode;  // in the reduced form; guards are the relations and samples in use
   Frozen frozen;
   std::vector<std::string> conditions;  // as text: "locked", "not free"
-  // By guard: index of the relation, or number of relations + index of the sample.
+  // By guard: index of the relation, or number of relations + index of the sample, or, where it
+  // watches the weight of a held surface, FlatModes::weight_source().
   std::vector<std::size_t> sources;
+  std::size_t base = 0;           // the mode without held surfaces: itself, if there are none
+  std::vector<std::size_t> held;  // surfaces, increasing
+  std::vector<Expr> weights;      // of their positive sides
   // Of the mode as it was written, before aliases were eliminated.
   std::size_t unknowns = 0;
   CharacteristicValues values;  // as far as structure tells
@@ -45,6 +52,28 @@ class FlatModes {
   std::size_t find_known(const std::vector<double>& parameters,
                          const std::vector<double>& slots) noexcept;
   const FlatMode& mode(std::size_t index) const { return modes_[index]; }
+
+  const Surfaces& surfaces() const { return surfaces_; }
+  // The mode in which these surfaces, increasing, are held besides. `weight_of` gives the variable
+  // that is the weight of a surface. None if the equations cannot be mixed. Pre: `index` came from
+  // find().
+  std::optional<std::size_t> hold(std::size_t index, const std::vector<std::size_t>& surfaces,
+                                  const std::function<Expr(std::size_t)>& weight_of);
+  // Whether the equations of a mode say what holding this surface means.
+  bool may_hold(std::size_t index, std::size_t surface);
+  // The source of a guard that watches a weight: 0 is reached, or 1.
+  std::size_t weight_source(std::size_t surface, bool at_one) const {
+    return flat_.reduced.relations.size() + flat_.reduced.samples.size() + 2 * surface +
+           (at_one ? 1 : 0);
+  }
+  // Undoes weight_source(): surface and whether it leaves upwards. Pre: it is such a source.
+  std::pair<std::size_t, bool> weight_of_source(std::size_t source) const {
+    const std::size_t k = source - flat_.reduced.relations.size() - flat_.reduced.samples.size();
+    return {k / 2, k % 2 != 0};
+  }
+  bool is_weight_source(std::size_t source) const {
+    return source >= flat_.reduced.relations.size() + flat_.reduced.samples.size();
+  }
   std::size_t count() const { return modes_.size(); }
 
   // The modes that differ from this one in one structural condition that does not depend on a
@@ -90,6 +119,10 @@ class FlatModes {
   std::deque<FlatMode> modes_;
   std::map<std::string, int> names_;
   std::vector<double> answers_, open_;  // of find_known(), with room for every question
+  Surfaces surfaces_;
+  Expr any_weight_;  // stands for weights where only the question is whether there can be one
+  std::map<std::pair<std::size_t, std::size_t>, bool> may_hold_;
+  std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::optional<std::size_t>> holding_;
 };
 
 }  // namespace saltus

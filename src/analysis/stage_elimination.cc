@@ -105,8 +105,19 @@ bool StageElimination::eliminate(const std::vector<double>& values,
 StageElimination::Choice StageElimination::choose(Index i) const {
   const std::vector<Item>& row = rows_[i];
   Choice choice;
-  const Index own = free_column_[i];
-  if (own != kNone && !pivoted_[own] && std::ranges::find(row, own, &Item::column) != row.end()) {
+  // Of a chain of symbols that are eliminated anyway (w1 = w2, w2 = i w3) each row takes one that is
+  // left: the choice of states has no row for any of them.
+  Index own = kNone;
+  double largest_own = 0.0;
+  for (const Item& item : row) {
+    if (free_column_[i] == kNone || candidate(item.column) != ReducedForm::npos) continue;
+    const double mine = item.column == free_column_[i] ? HUGE_VAL : usable(item.value, largest_[i]);
+    if (mine > largest_own) {
+      own = item.column;
+      largest_own = mine;
+    }
+  }
+  if (own != kNone) {
     choice.column = own;
   } else {
     double best = 0.0;

@@ -123,7 +123,9 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
         offsets_[g] = state.width + state.band();
         continue;
       }
-      if (values_[g] < -kSettled * state.band()) firing_.guards.push_back(g);
+      // Of size zero is what nothing in this mode moves, such as the value of a state that was
+      // left.
+      if (state.size > 0.0 && values_[g] < -kSettled * state.band()) firing_.guards.push_back(g);
       if (values_[g] <= state.band()) offsets_[g] = 2.0 * std::max(state.band(), -values_[g]);
       continue;
     }
@@ -154,7 +156,8 @@ void GuardWatch::predict_time_events(double t, const double* x, const double* dx
   constexpr double kLate = 0x1p200;
   evaluate_at(kLate, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g) {
-    if (!mode_.is_time_guard[g]) continue;
+    // What reads neither time nor unknowns (the value of a state that has been left) does not move.
+    if (!mode_.is_time_guard[g] || values_[g] == samples_[g]) continue;
     const double slope = values_[g] / kLate;
     const double zero = -samples_[g] / slope;
     // The event iteration judges a relation that is zero but for rounding by what it was before.
@@ -548,6 +551,15 @@ bool GuardWatch::pin_down(Integrator& integrator) {
   // simply stands, and the next one looks again.
   const double tolerated = std::max(noise * 1e3, std::abs(slope) * 4.0 * resolution);
   if (!bracketed && values_[g] > tolerated) return true;
+  // The extension of a long step may show two roots in the wrong order: what is beyond zero here
+  // has crossed it before, and the shorter step tells where.
+  for (std::size_t other = 0; other < states_.size(); ++other) {
+    const State& state = states_[other];
+    if (other != g && !mode_.is_time_guard[other] && state.armed && offsets_[other] == 0.0 &&
+        state.width == 0.0 && state.size > 0.0 && sample_of(other, 0) > 0.0 &&
+        values_[other] < -state.band())
+      return false;
+  }
   for (std::size_t other = 0; other < states_.size(); ++other) {
     // A guard of size zero is zero all the time (its factor is), it does not come there now.
     const bool tied =

@@ -71,6 +71,7 @@ class Dae {
   const std::string& equation_name(std::size_t i) const {
     return definition().equation_names[equations_[i]];
   }
+  const Expr& formula(std::size_t i) const { return definition().residuals[equations_[i]]; }
   // Union of the structures of dF/dx and dF/dx'.
   const Pattern& pattern() const { return pattern_; }
   // Whether x'[i] occurs in any equation in force.

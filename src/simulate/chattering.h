@@ -31,6 +31,9 @@ class Chattering {
   // another mode then, or has stopped. False: an ordinary transition.
   bool answer(const Firing& firing, bool hop_follows_event);
 
+  // The variable that is the weight of the positive side of a surface while it is held.
+  Expr weight_of(const Expr& surface);
+
   bool is_sliding(ModeId id) const { return slides_.contains(id); }
 
   // A mode was made from another by holding some of its guards: it chatters and slides as that did.

@@ -81,6 +81,19 @@ std::size_t Chattering::make_surface(const Meeting& meeting, std::size_t surface
   return surfaces_.size() - 1;
 }
 
+Expr Chattering::weight_of(const Expr& surface) {
+  for (const Surface& known : surfaces_)
+    if (known.value.same_as(surface)) return known.weight;
+  const std::string number = surfaces_.empty() ? "" : std::to_string(surfaces_.size() + 1);
+  const Expr weight = run_.system_.variable(
+      unused_name("alpha" + number),
+      {.unit = "1",
+       .description =
+           fmt::format("weight of its positive side while sliding on {} = 0", to_string(surface))});
+  surfaces_.push_back({surface, weight});
+  return weight;
+}
+
 std::string Chattering::unused_name(const std::string& name) const {
   std::string candidate = name;
   for (int k = 2;

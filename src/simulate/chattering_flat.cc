@@ -51,6 +51,11 @@ bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
     if (source >= model.relations.size() || flat_widths_.contains(source) ||
         !may_slide(surface_of(model.relations[source])))
       continue;
+    // The event iteration holds what it can by itself.
+    if (run_.options_.chattering == ChatteringAnswer::kFilippov &&
+        run_.events_->modes().may_hold(run_.flat_mode_,
+                                       run_.events_->modes().surfaces().of_relation(source)))
+      continue;
     const auto found = meet_flat({surface_of(model.relations[source])});
     if (!found || !on_surface(found->first, found->second) || !agree(found->first, found->second))
       continue;

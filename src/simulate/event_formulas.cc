@@ -30,7 +30,7 @@ void EventIteration::compile() {
   sizes_.assign(sizes.size(), 0.0);
   widths_.assign(sizes.size(), 0.0);
   at_zero_.assign(sizes.size(), At::kAway);
-  violation_.assign(sizes.size(), 0.0);
+  violation_.assign(sizes.size() + modes_.surfaces().count(), 0.0);
 
   std::vector<Expr> list;
   for (const Reinit& r : model_.reinits) list.push_back(r.condition);
@@ -51,11 +51,14 @@ void EventIteration::compile() {
     list.push_back(s.interval);
   }
   samples_ = Formulas(list, inputs);
-  sort_levels(inputs);
+  sort_levels(inputs, sizes);
+  find_memory();
+  find_resets();
 }
 
 // Items are relations and discrete equations; each reads slots that others set.
-void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs) {
+void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs,
+                                 const std::vector<Expr>& sizes) {
   const std::size_t relations = model_.relations.size();
   const std::size_t count = relations + model_.discrete_equations.size();
   std::vector<Expr> value(count);
@@ -77,6 +80,7 @@ void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs) {
   for (std::vector<std::size_t>& items : sort_into_waves(reads)) {
     std::vector<Expr> formulas;
     for (const std::size_t k : items) formulas.push_back(value[k]);
+    for (const std::size_t k : items) formulas.push_back(k < relations ? sizes[k] : Expr(0.0));
     levels_.push_back({std::move(items), Formulas(formulas, inputs)});
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 namespace saltus {
 namespace {
@@ -14,12 +15,14 @@ constexpr double kBand = GuardWatch::kBand;
 }  // namespace
 
 EventIteration::EventIteration(const HybridSystem& system, Visit visit,
-                               std::function<bool()> is_interrupted)
+                               std::function<bool()> is_interrupted,
+                               std::function<Expr(std::size_t)> weight_of)
     : system_(system),
       model_(system.flat()->reduced),
       modes_(system),
       visit_(std::move(visit)),
-      is_interrupted_(std::move(is_interrupted)) {
+      is_interrupted_(std::move(is_interrupted)),
+      weight_of_(std::move(weight_of)) {
   for (const Parameter& p : system.parameters()) parameters_.push_back(p.value);
   for (const Variable& v : system.variables()) fixed_.push_back(v.fixed);
   compile();
@@ -31,50 +34,82 @@ void EventIteration::evaluate(Formulas& formulas, double t, const SystemState& a
   formulas.tape.evaluate(values, formulas.registers, formulas.values.data());
 }
 
-// Sizes of the relations, and which of them sit at zero.
 void EventIteration::begin(double t, const SystemState& left) {
   slots_ = left.slots;
   evaluate(relation_sizes_, t, left);
   sizes_ = relation_sizes_.values;
   evaluate(relation_values_, t, left);
-  for (std::size_t r = 0; r < sizes_.size(); ++r)
-    at_zero_[r] = !is_initial_ && std::abs(relation_values_.values[r]) <= kBand * sizes_[r]
-                      ? At::kWasThere
-                      : At::kAway;
+  left_values_ = relation_values_.values;
+  at_zero_.assign(sizes_.size(), At::kAway);
+  crossed_.assign(sizes_.size(), false);
+  left_run_ = nullptr;
+  largest_.values.resize(left.values.size(), 0.0);
+  largest_.slopes.resize(left.values.size(), 0.0);
+  for (std::size_t i = 0; i < left.values.size(); ++i) {
+    largest_.values[i] =
+        std::max({largest_.values[i], std::abs(left.values[i]), system_.variables()[i].nominal});
+    largest_.slopes[i] = std::max(largest_.slopes[i], std::abs(left.slopes[i]));
+  }
+  flow_run_ = nullptr;
   reinit_done_.assign(model_.reinits.size(), false);
   taken_.clear();
   set_.assign(left.values.size(), false);
   impulses_.clear();
   keeps_at_zero_ = false;
   cuts_repeat_ = false;
-  present_mode_followed_ = 0;
-  hold_ = Hold::kNo;
+  singly_ = false;
+  singly_strategy_ = 0;
 }
 
-bool EventIteration::relation_value(std::size_t r, double value) const {
+bool EventIteration::relation_value(std::size_t r, double value) {
   const bool strict = model_.relations[r].strict == Strict::kYes;
   const bool exact = strict ? value > 0.0 : value >= 0.0;
+  const bool now = present(model_.relations[r].slot) != 0.0;
   if (!is_continuous_[r]) return exact;
-  if (hold_ != Hold::kNo && (at_zero_[r] == At::kFired || at_zero_[r] == At::kLeftBand))
-    return present(model_.relations[r].slot) != 0.0;
   if (!push_.empty() && push_[r] != 0.0) return push_[r] > 0.0;
-  if (std::abs(value) > kBand * sizes_[r]) {
-    const bool within = std::abs(value) <= widths_[r] + 2.0 * kBand * sizes_[r];
-    return widths_[r] > 0.0 && within ? present(model_.relations[r].slot) != 0.0 : exact;
-  }
-  if (at_zero_[r] != At::kAway || keeps_at_zero_) return present(model_.relations[r].slot) != 0.0;
-  return !strict;
+  if (widths_[r] > 0.0)
+    return std::abs(value) <= widths_[r] + 2.0 * kBand * sizes_[r] ? now : exact;
+  const bool unmoved =
+      at_zero_[r] != At::kAway && std::abs(value) <= 2.0 * std::abs(left_values_[r]);
+  if (!unmoved && std::abs(value) > kBand * sizes_[r]) return exact;
+  if (at_zero_[r] == At::kLeftBand && std::abs(value) > 0.5 * kBand * sizes_[r]) return exact;
+  if (is_initial_) return std::abs(value) <= kBand * sizes_[r] ? !strict : exact;
+  if (keeps_at_zero_) return now;
+  // What resets values and was at zero, or has come there, is so until it has left: impacts happen
+  // one after the other (flat_contacts.h).
+  if (resets_[r] && (unmoved || std::abs(left_values_[r]) <= kBand * sizes_[r])) return now;
+  const std::optional<int> sign =
+      sign_along_flow(r, model_.relations[r].value, at_zero_[r] == At::kFired);
+  if (!sign && at_zero_[r] == At::kFired) return flow_run_ == left_run_ ? crossed_[r] : now;
+  if (!sign) return flow_run_ != nullptr ? !strict : now;
+  if (*sign != 0) return *sign > 0;
+  // Where others hold a surface at zero, what acts on it may stay at its bound.
+  const bool others_hold =
+      !held_.empty() && modes_.surfaces()[modes_.surfaces().of_relation(r)].may_be_held;
+  return others_hold ? now : !strict;
 }
 
 void EventIteration::take_values(double t, SystemState& out, bool relations) {
   violated_.clear();
+  wanted_.clear();
   for (Level& level : levels_) {
     evaluate(level.formulas, t, out);
     for (std::size_t i = 0; i < level.items.size(); ++i) {
       const std::size_t k = level.items[i];
       const double value = level.formulas.values[i];
       if (k >= model_.relations.size()) {
-        put(model_.discrete_equations[k - model_.relations.size()].target, value);
+        const std::size_t e = k - model_.relations.size();
+        const Expr& target = model_.discrete_equations[e].target;
+        if (!singly_ || !remembers_[e]) {
+          put(target, value);
+        } else if (present(target) != value) {
+          wanted_.emplace_back(e, value);
+        }
+        continue;
+      }
+      sizes_[k] = level.formulas.values[level.items.size() + i];
+      if (is_held(modes_.surfaces().of_relation(k))) {
+        put(model_.relations[k].slot, model_.relations[k].strict == Strict::kNo ? 1.0 : 0.0);
         continue;
       }
       const double now = relation_value(k, value) ? 1.0 : 0.0;
@@ -88,23 +123,36 @@ void EventIteration::take_values(double t, SystemState& out, bool relations) {
       if (relations) put(model_.relations[k].slot, now);
     }
   }
+  if (solved_) examine_weights(out, relations);
   if (!is_initial_) return;
   put_initial_discrete(t, out);
   for (const DiscreteVariable& v : model_.discretes)
     if (v.is_edge) put(v.pre, present(v.symbol));
 }
 
-bool EventIteration::solve(double t, const SystemState& base, SystemState& out, std::size_t& mode) {
+bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::size_t& mode) {
   ModeRun* run = nullptr;
   try {
-    mode = modes_.find(parameters_, slots_);
-    run = visit_(mode);
+    const std::size_t free = modes_.find(parameters_, slots_);
+    std::optional<std::size_t> found = free;
+    while (!held_.empty() && (found = modes_.hold(free, held_, weight_of_))) {
+      fit(base);
+      const std::vector<std::size_t> idle = without_effect(t, *found, base);
+      if (idle.empty()) break;
+      for (const std::size_t surface : idle) std::erase(held_, surface);
+      found = free;
+    }
+    mode = found.value_or(free);
+    if (found) run = visit_(mode);
   } catch (const Error&) {
   }
+  fit(base);
+  fit(out);
   SystemState& trial = trial_;
   trial = base;
   trial.slots = slots_;
   push_.clear();
+  flow_run_ = nullptr;
   bool ok = run != nullptr && !is_refused();
   if (ok) {
     ConsistentStatus status = find_point(t, base, *run, mode, trial);
@@ -125,6 +173,12 @@ bool EventIteration::solve(double t, const SystemState& base, SystemState& out, 
   if (ok) std::swap(out, trial);
   out.slots = slots_;
   solved_ = ok;
+  if (ok) {
+    flow_run_ = run;
+    flow_order_ = 0;
+    flow_time_ = t;
+    flow_at_ = out;
+  }
   return ok;
 }
 
@@ -151,44 +205,55 @@ ConsistentStatus EventIteration::find_point(double t, const SystemState& base, M
                                                   : ConsistentStatus::kNotConverged;
 }
 
-bool EventIteration::inner(double t, const SystemState& base, SystemState& out, Settled& settled) {
+bool EventIteration::inner(double t, SystemState& base, SystemState& out, Settled& settled) {
   std::vector<std::vector<double>> history;
   const std::size_t pinnacles = settled.pinnacles.size();
   const auto search = [&] {
     settled.pinnacles.resize(pinnacles);  // what a search passes through never was in force
-    return pivot(t, base, out, settled);
+    for (const bool keeps : {false, true}) {
+      keeps_at_zero_ = keeps;
+      if (pivot(t, base, out, settled)) return true;
+      if (is_interrupted_()) break;
+    }
+    return false;
   };
   SystemState from = base;
   out = base;
+  keeps_at_zero_ = false;
+  bool held_something = false;
   for (int round = 0; round < kMostRounds; ++round) {
     if (interrupted(t, settled)) return false;
-    if (std::find(history.begin(), history.end(), slots_) != history.end()) {
-      if (keeps_at_zero_) return search();
+    const std::vector<double> here = key();
+    if (const auto seen = std::ranges::find(history, here); seen != history.end()) {
+      const auto from_place = static_cast<std::size_t>(seen - history.begin());
+      if (!held_something && hold_what_turns(t, out, history, from_place)) {
+        held_something = true;
+        history.clear();
+        continue;
+      }
+      if (keeps_at_zero_ || held_something) return search();
       // "Locked while |tau| <= c" against "tau = c while it slides": what put the torque beyond its
       // bound must not be undone by the torque being at the bound afterwards.
       keeps_at_zero_ = true;
       history.clear();
     }
-    history.push_back(slots_);
-    const std::size_t mode_before = settled.mode;
+    history.push_back(key());
     solve(t, from, out, settled.mode);
     if (solved_ && cut_short(t, from, out, settled)) {
       history.clear();
       continue;
     }
-    if (solved_ && entered_ && (round == 0 || settled.mode != mode_before))
-      look_beyond_zero(t, out, settled.mode);
     take_values(t, out, true);
-    if (slots_ != history.back()) continue;
+    if (key() != history.back()) continue;
     if (solved_) return true;
     // Nothing asks for a change, but the continuous part has no solution here (all diodes conduct
     // at once). If nothing better is found, entering the mode says what is wrong with it.
-    const std::vector<double> here = slots_;
+    const std::vector<double> unsolved = slots_;
+    const std::vector<std::size_t> held = held_;
     const std::size_t mode = settled.mode;
-    // Where all is zero, as at the start, every one of them may conduct or not.
-    keeps_at_zero_ = true;
     if (search()) return true;
-    slots_ = out.slots = here;
+    slots_ = out.slots = unsolved;
+    held_ = held;
     settled.mode = mode;
     return true;
   }
@@ -225,34 +290,6 @@ bool EventIteration::accept_values() {
   return changed;
 }
 
-// Relations that were located at zero took the value beyond it. If the state now stays at zero or
-// turns back, they take the value zero has.
-bool EventIteration::leave_zero(double t, const SystemState& settled, std::size_t mode) {
-  std::vector<std::size_t> open;
-  evaluate(relation_values_, t, settled);
-  const std::vector<double> here = relation_values_.values;
-  for (std::size_t r = 0; r < at_zero_.size(); ++r) {
-    const bool at_zero_value = model_.relations[r].strict == Strict::kNo;
-    if (at_zero_[r] == At::kFired && widths_[r] == 0.0 && std::abs(here[r]) <= kBand * sizes_[r] &&
-        (present(model_.relations[r].slot) != 0.0) != at_zero_value)
-      open.push_back(r);
-  }
-  if (open.empty() || !solved_) return false;
-  if (!evaluate_ahead(t, settled, mode, 1)) return false;
-  const double ahead = kAhead * std::max(1.0, std::abs(t));
-  bool changed = false;
-  for (const std::size_t r : open) {
-    const Expr& slot = model_.relations[r].slot;
-    const double side = present(slot) != 0.0 ? 1.0 : -1.0;
-    const double moved = side * (relation_values_.values[r] - here[r]);
-    at_zero_[r] = At::kWasThere;
-    if (moved > kBand * ahead * sizes_[r] + 1e-14 * sizes_[r]) continue;
-    put(slot, 1.0 - present(slot));
-    changed = true;
-  }
-  return changed;
-}
-
 bool EventIteration::interrupted(double t, Settled& settled) const {
   if (!is_interrupted_()) return false;
   settled.problem = fmt::format("interrupted at t = {:.10g} during an event", t);
@@ -263,19 +300,21 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
                              Settled& settled) {
   SystemState base = first;
   std::vector<std::vector<double>> history;
-  constexpr int kListedModes = 12;
-  std::set<std::string> circle;  // modes of the last rounds
+  std::deque<std::vector<double>> recent;  // the last of all
+  std::set<std::string> modes;             // of the last rounds
+  constexpr std::size_t kListed = 12;
   for (int round = 0; round < kMostRounds; ++round) {
     ++settled.iterations;
     const std::vector<double> entry = slots_;
-    const std::size_t mode = settled.mode;
+    const std::vector<std::size_t> entry_held = held_;
     if (!inner(t, base, out, settled)) {
-      if (is_interrupted_()) return false;
-      const std::string problem = settled.problem;
-      if (!follow_present_mode(t, base, entry, out, settled)) {
-        settled.problem = problem;
-        return false;
-      }
+      if (is_interrupted_() || singly_ || is_initial_) return false;
+      singly_ = true;
+      settled.problem.clear();
+      slots_ = entry;
+      held_ = entry_held;
+      out = base;
+      continue;
     }
     evaluate(terminations_, t, out);
     for (std::size_t k = 0; k < model_.terminations.size(); ++k)
@@ -283,34 +322,41 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     for (const auto& [name, value] : impulses_) settled.impulses[name] += value;
     impulses_.clear();
     const bool resets = reinitialise(t, base, out);
-    entered_mode_ = settled.mode != mode;
-    entered_ = resets || entered_mode_;
-    bool changed = resets || hold_ == Hold::kFirst;
-    if (hold_ == Hold::kFirst) hold_ = Hold::kNo;
+    bool changed = resets;
     for (const Sample& s : model_.samples) changed = changed || present(s.slot) != 0.0;
-    changed = accept_values() || changed;
+    changed = (singly_ ? accept_one() : accept_values()) || changed;
     const Expr& initial = system_.flat()->initial;
     changed = changed || present(initial) != 0.0;
     put(initial, 0.0);
     is_initial_ = false;
-    if (!changed) changed = leave_zero(t, out, settled.mode);
     out.slots = slots_;
     if (!changed || settled.termination != nullptr) {
       settled.ok = true;
       return true;
     }
     base = out;
-    history.push_back(slots_);
-    if (round + kListedModes >= kMostRounds) circle.insert(modes_.mode(settled.mode).mode.name);
+    if (resets) history.clear();
+    modes.insert(modes_.mode(settled.mode).mode.name);
+    recent.push_back(key());
+    if (recent.size() > kListed) recent.pop_front();
+    if (std::ranges::find(history, key()) != history.end()) {
+      // In a circle: one at a time, in another order each time that leads round again.
+      constexpr int kStrategies = 4;
+      if (singly_ && ++singly_strategy_ == kStrategies) break;
+      singly_ = true;
+      history.clear();
+      modes.clear();
+    }
+    history.push_back(key());
   }
   // What leads out of states and holds now keeps the circle going.
   std::vector<std::string> conditions;
   for (const Relation& r : model_.relations)
     if (r.leaves_state && present(r.slot) != 0.0) conditions.push_back(r.text);
   settled.problem = fmt::format(
-      "the event iteration at t = {:.10g} did not end within {} rounds: {} change in a circle "
-      "through the modes '{}'{}; write conditions that cannot hold at the same time",
-      t, kMostRounds, names_of_changes(history), fmt::join(circle, "', '"),
+      "the event iteration at t = {:.10g} does not end: {} change in a circle through the modes "
+      "'{}'{}; write conditions that cannot hold at the same time",
+      t, names_of_changes({recent.begin(), recent.end()}), fmt::join(modes, "', '"),
       conditions.empty() ? "" : fmt::format(", led by '{}'", fmt::join(conditions, "', '")));
   return false;
 }
@@ -322,6 +368,7 @@ Settled EventIteration::start(double t, SystemState& state) {
 
 Settled EventIteration::start_once(double t, SystemState& state) {
   is_initial_ = true;
+  held_.clear();
   begin(t, state);
   std::vector<Expr> starts, parameters;
   for (const DiscreteVariable& v : model_.discretes) starts.push_back(v.start);
@@ -352,8 +399,6 @@ Settled EventIteration::start_once(double t, SystemState& state) {
   }
   put_initial_discrete(t, state);
   take_values(t, state, true);
-  entered_ = true;
-  entered_mode_ = false;
   Settled settled;
   const SystemState base = state;
   iterate(t, base, state, settled);
@@ -441,26 +486,6 @@ Settled EventIteration::settle(double t, SystemState& state, std::size_t mode,
     state = left;
     iterate(t, left, state, settled);
   }
-  if (settled.ok && (settled.termination != nullptr || !undone(left, state))) return settled;
-  // Where no discrete values agree, the crossing itself may lead there: a clutch that slides as
-  // soon as its torque is beyond the largest it can hold, and slides on while pre() says so. And
-  // where the crossing comes to nothing: a diode's s is its current in one state and its voltage in
-  // the other, so what was zero to rounding in the one unit need not be so in the other.
-  const std::vector<std::size_t> taken = taken_;
-  flip(t, left, mode, fired, from_band);
-  hold_ = settled.ok ? Hold::kAll : Hold::kFirst;
-  SystemState beyond = left;
-  Settled again;
-  again.mode = mode;
-  iterate(t, left, beyond, again);
-  const bool holds = again.ok && !undone(left, beyond) &&
-                     (!settled.ok || stays_beyond(t, left, beyond, again.mode));
-  if (holds) {
-    state = std::move(beyond);
-    return again;
-  }
-  slots_ = state.slots;
-  taken_ = taken;
   return settled;
 }
 
@@ -477,12 +502,20 @@ void EventIteration::flip(double t, const SystemState& left, std::size_t mode,
                           const std::vector<std::size_t>& fired,
                           const std::vector<bool>& from_band) {
   begin(t, left);
+  held_ = modes_.mode(mode).held;
+  left_run_ = visit_(mode);
   const std::size_t relations = model_.relations.size();
   for (std::size_t i = 0; i < fired.size(); ++i) {
     const std::size_t source = modes_.mode(mode).sources[fired[i]];
+    if (modes_.is_weight_source(source)) {
+      const auto [surface, upwards] = modes_.weight_of_source(source);
+      release(surface, upwards);
+      continue;
+    }
     if (source < relations) {
       const Expr& slot = model_.relations[source].slot;
       put(slot, 1.0 - present(slot));
+      crossed_[source] = present(slot) != 0.0;
       at_zero_[source] = from_band[i] ? At::kLeftBand : At::kFired;
       continue;
     }
@@ -498,28 +531,6 @@ void EventIteration::flip(double t, const SystemState& left, std::size_t mode,
     put(system_.flat()->next_samples[k],
         first + (std::round((t - first) / interval) + 1.0) * interval);
   }
-  entered_ = entered_mode_ = false;
-}
-
-// Whether relations crossed zero, but neither they nor any discrete value are changed.
-bool EventIteration::undone(const SystemState& left, const SystemState& settled) const {
-  const bool crossed = std::ranges::any_of(at_zero_, [](At at) { return at == At::kFired; });
-  const auto same = [&](const Expr& slot) { return left.value_of(slot) == settled.value_of(slot); };
-  return crossed &&
-         std::ranges::all_of(model_.relations, [&](const Relation& r) { return same(r.slot); }) &&
-         std::ranges::all_of(model_.discretes,
-                             [&](const DiscreteVariable& v) { return same(v.symbol); });
-}
-
-bool EventIteration::stays_beyond(double t, const SystemState& left, const SystemState& settled,
-                                  std::size_t mode) {
-  if (!evaluate_ahead(t, settled, mode, 1)) return false;
-  for (std::size_t r = 0; r < model_.relations.size(); ++r) {
-    const double now = settled.value_of(model_.relations[r].slot);
-    if (now == left.value_of(model_.relations[r].slot) || !is_continuous_[r]) continue;
-    if (!((now != 0.0 ? 1.0 : -1.0) * relation_values_.values[r] > 0.0)) return false;
-  }
-  return true;
 }
 
 std::ptrdiff_t EventIteration::failed_assertion(double t, const SystemState& state,

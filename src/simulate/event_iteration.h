@@ -4,11 +4,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "analysis/flat_modes.h"
+#include "analysis/flow_series.h"
 #include "simulate/causal_guess.h"
 #include "simulate/initial_problem.h"
 #include "simulate/mode_run.h"
@@ -47,19 +49,25 @@ struct Settled {
 //     reinit; pre() := present values
 //   until nothing changes
 //
-// A relation within 1e-10 of its size from zero counts as zero: it keeps its value if it was there
-// before the event, takes the one beyond if it was located there, and otherwise the one zero has.
-// If the inner fixpoint runs in a circle, relations that come to zero keep the value they had on
-// the way; if it still does, they are changed one at a time (principal pivoting,
-// which ends at a solution wherever the continuous part is monotone, as with friction and diodes).
-// If there is none, the mode in force decides the discrete values of the next
-// (follow_present_mode).
+// Relations have the value they have *just after*: where one is zero, the first derivative along
+// the flow of the candidate that does not vanish decides (flow_series.h); if all vanish, the value
+// as written at zero. A relation counts as zero if it fired at this instant and has not moved
+// since, or if its value is rounding. If the inner fixpoint runs in a circle, relations that come
+// to zero keep the value they had on the way; if it still does, they are changed one at a time
+// (principal pivoting, which ends at a solution wherever the continuous part is monotone, as with
+// friction and diodes). If there is none ("when |tau| > c then locked = false": unlocked, the
+// torque is within c again), or if the outer loop runs in a circle, discrete values that remember
+// change one at a time, as the mode in force asks for: principal pivoting again, on the discrete
+// side.
 class EventIteration {
  public:
   // Gives the run of a mode, or null if the mode cannot be analysed. The system must outlive this.
   using Visit = std::function<ModeRun*(std::size_t mode)>;
   // `is_interrupted` is asked now and then; where it says so, the iteration ends without a result.
-  EventIteration(const HybridSystem& system, Visit visit, std::function<bool()> is_interrupted);
+  // `weight_of` gives the variable that is the weight of a surface while it is held; null: surfaces
+  // are not held.
+  EventIteration(const HybridSystem& system, Visit visit, std::function<bool()> is_interrupted,
+                 std::function<Expr(std::size_t surface)> weight_of = nullptr);
 
   // The initial problem, then an event iteration without initial(). In: start values; out: a
   // consistent point with its slots.
@@ -108,7 +116,7 @@ class EventIteration {
   // Relations and discrete equations that read nothing of each other.
   struct Level {
     std::vector<std::size_t> items;  // relations, then discrete equations
-    Formulas formulas;
+    Formulas formulas;               // by item: its value; then, of relations, the size
   };
   // What an impulse of a variable does to relations.
   struct Pushes {
@@ -123,32 +131,43 @@ class EventIteration {
   static constexpr int kMostRounds = 200;
   static constexpr double kAhead = 1e-7;  // s, or relative to the time
   static constexpr double kFarAhead = 1e-5;
-  enum class At { kAway, kFired, kLeftBand, kWasThere };
+  enum class At { kAway, kFired, kLeftBand };
 
   void compile();
-  void sort_levels(const std::vector<std::vector<Expr>>& inputs);
+  void sort_levels(const std::vector<std::vector<Expr>>& inputs, const std::vector<Expr>& sizes);
   void evaluate(Formulas& formulas, double t, const SystemState& at);
   void begin(double t, const SystemState& left);
   bool iterate(double t, const SystemState& base, SystemState& out, Settled& settled);
-  bool inner(double t, const SystemState& base, SystemState& out, Settled& settled);
-  bool pivot(double t, const SystemState& base, SystemState& out, Settled& settled);
-  bool solve(double t, const SystemState& base, SystemState& out, std::size_t& mode);
+  bool inner(double t, SystemState& base, SystemState& out, Settled& settled);
+  bool pivot(double t, SystemState& base, SystemState& out, Settled& settled);
+  bool solve(double t, SystemState& base, SystemState& out, std::size_t& mode);
   ConsistentStatus find_point(double t, const SystemState& base, ModeRun& run, std::size_t mode,
                               SystemState& trial);
   // Takes relations and discrete values from the continuous point. With `relations` false those
   // that read unknowns are only compared; violated_ lists those that differ.
   void take_values(double t, SystemState& out, bool relations);
-  bool relation_value(std::size_t relation, double value) const;
+  bool relation_value(std::size_t relation, double value);
+  // The sign just after of what is zero; 0 if it stays zero, none if nothing tells.
+  std::optional<int> sign_along_flow(std::size_t key, const Expr& value, bool has_fired);
+  // Held surfaces (event_held.cc).
+  std::vector<double> key() const;
+  bool is_held(std::size_t surface) const;
+  void hold_surface(std::size_t surface);
+  void release(std::size_t surface, bool upwards);
+  void examine_weights(const SystemState& out, bool adopt);
+  std::vector<std::size_t> without_effect(double t, std::size_t mode, const SystemState& at);
+  bool is_at_zero(std::size_t relation, double value) const;
+  bool hold_what_turns(double t, const SystemState& out,
+                       const std::vector<std::vector<double>>& history, std::size_t from);
+  void change(std::size_t item, double t, const SystemState& out);
+  void fit(SystemState& state) const;
+  bool expand_flow(int highest);
   double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
   void put(const Expr& slot, double value) { slots_[slot.node()->slot().index()] = value; }
   bool reinitialise(double t, const SystemState& base, SystemState& out);
   bool accept_values();
-  bool leave_zero(double t, const SystemState& settled, std::size_t mode);
   bool interrupted(double t, Settled& settled) const;
   bool evaluate_ahead(double t, const SystemState& settled, std::size_t mode, int steps);
-  void look_beyond_zero(double t, const SystemState& at, std::size_t mode);
-  void take_ahead(double t, const SystemState& at, std::size_t mode, std::vector<std::size_t> open,
-                  const std::vector<double>& here);
   void push_relations(double t, const SystemState& before, const SystemState& after);
   // Pinnacles (event_pinnacle.cc).
   bool cut_short(double t, SystemState& from, SystemState& out, Settled& settled);
@@ -158,11 +177,12 @@ class EventIteration {
                                           const std::vector<double>& jumps, std::size_t mode,
                                           double& fraction);
   const Paths& paths_of(std::size_t mode);
-  bool follow_present_mode(double t, const SystemState& base, const std::vector<double>& entry,
-                           SystemState& out, Settled& settled);
+  // Discrete values that remember change one at a time (event_singly.cc).
+  void find_memory();
+  void find_resets();
+  bool accept_one();
   void flip(double t, const SystemState& left, std::size_t mode,
             const std::vector<std::size_t>& fired, const std::vector<bool>& from_band);
-  bool undone(const SystemState& left, const SystemState& settled) const;
   // Configurations that hold at this instant only (event_search.cc).
   Settled find_lasting(double t, SystemState& state, const std::function<Settled()>& attempt);
   Settled start_once(double t, SystemState& state);
@@ -171,10 +191,8 @@ class EventIteration {
   std::vector<double> configuration() const;
   bool is_refused() const;
   bool has_a_future(double t, const SystemState& settled, std::size_t mode, bool is_second_choice);
-  bool stays_beyond(double t, const SystemState& left, const SystemState& settled,
-                    std::size_t mode);
   void put_initial_discrete(double t, const SystemState& at);
-  // Relations and discrete variables that differ in the second half.
+  // Relations and discrete variables that change.
   std::string names_of_changes(const std::vector<std::vector<double>>& history) const;
 
   const HybridSystem& system_;
@@ -182,27 +200,35 @@ class EventIteration {
   FlatModes modes_;
   Visit visit_;
   std::function<bool()> is_interrupted_;
+  std::function<Expr(std::size_t)> weight_of_;
   std::vector<double> parameters_;
 
   std::vector<Level> levels_;
+  std::map<std::size_t, Formulas> effects_;  // by mode: of the weights in it
   Formulas relation_values_, relation_sizes_;
   Formulas reinits_;  // conditions, then values
   Formulas terminations_, assertions_, initial_discrete_, samples_;
   std::vector<double> widths_;        // by relation: of hysteresis, 0: none
   std::vector<bool> is_continuous_;   // by relation: it may cross zero between events
   std::vector<bool> reads_unknowns_;  // by relation: others follow from time and discrete values
+  std::vector<bool> resets_;          // by relation: a reinit follows from it
 
   // Of the event at hand.
   std::vector<double> slots_;
-  SystemState trial_;          // of solve(), which is called often
-  std::vector<double> sizes_;  // by relation
-  std::vector<At> at_zero_;    // by relation
+  std::vector<std::size_t> held_;      // surfaces, increasing
+  SystemState trial_;                  // of solve(), which is called often
+  std::vector<double> sizes_;          // by relation
+  std::vector<At> at_zero_;            // by relation
+  std::vector<bool> crossed_;          // by relation that fired: the value beyond
+  const ModeRun* left_run_ = nullptr;  // of the mode that the event ends
   std::vector<bool> reinit_done_;
   std::vector<std::size_t> taken_;          // reinits
   std::vector<bool> set_;                   // by VariableId: reinitialised
   std::map<std::string, double> impulses_;  // of the point solved last
   std::vector<double> push_;                // by relation, of those impulses; empty: none
   std::unique_ptr<Pushes> pushes_;
+  // Relations that disagree with the point solved last, then number of relations + surface for held
+  // ones whose weight is out of bounds; and by how much.
   std::vector<std::size_t> violated_;
   std::vector<double> violation_;
   bool is_initial_ = false;
@@ -211,13 +237,27 @@ class EventIteration {
   std::vector<std::vector<double>> refused_;  // configurations
   bool may_cut_ = true;                       // projections; not where that leads in a circle
   bool cuts_repeat_ = false;                  // it has
-  int present_mode_followed_ = 0;
-  bool entered_ = false;       // a mode, or values set by reinit, in the round before
-  bool entered_mode_ = false;  // a mode
-  // Whether relations that crossed zero keep the value beyond it: never, up to the first update of
-  // pre(), or throughout.
-  enum class Hold { kNo, kFirst, kAll };
-  Hold hold_ = Hold::kNo;
+  // Whether discrete values that remember change one at a time; which one goes first; what the mode
+  // in force asks for: equation and value.
+  bool singly_ = false;
+  int singly_strategy_ = 0;
+  std::vector<std::pair<std::size_t, double>> wanted_;
+  std::vector<bool> remembers_;                  // by discrete equation: it reads its own past
+  std::vector<std::vector<std::size_t>> edges_;  // by discrete equation: edge variables it reads
+  std::vector<bool> is_memory_;                  // by discrete variable
+  // The flow just after the point solved last.
+  struct Flow {
+    explicit Flow(const Dae& dae) : series(dae) {}
+    FlowSeries series;
+    std::map<std::size_t, FlowSeries::Watched> watched;  // relations, then weights
+  };
+  std::map<const ModeRun*, std::pair<std::vector<std::size_t>, std::unique_ptr<Flow>>> flows_;
+  Flow* flow_ = nullptr;         // null: none could be found
+  ModeRun* flow_run_ = nullptr;  // whose point was solved last; null: it had no solution
+  int flow_order_ = 0;           // expanded so far; 0: not yet
+  double flow_time_ = 0.0;
+  SystemState flow_at_, largest_;
+  std::vector<double> left_values_;  // of relations
   bool solved_ = true;
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/processor_time.h"
 #include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
 
@@ -33,65 +34,52 @@ bool EventIteration::evaluate_ahead(double t, const SystemState& settled, std::s
   return true;
 }
 
-// On entry: what leads out of a state and is at zero takes the value it has just after; so does, in
-// a new mode, what holds only because it is at zero (w <= 0 of a clutch that begins to slip
-// forward).
-void EventIteration::look_beyond_zero(double t, const SystemState& at, std::size_t mode) {
-  evaluate(relation_values_, t, at);
-  const std::vector<double> here = relation_values_.values;
-  std::vector<std::size_t> open;
-  for (std::size_t r = 0; r < at_zero_.size(); ++r)
-    if (is_continuous_[r] && std::abs(here[r]) <= kBand * sizes_[r] &&
-        (model_.relations[r].leaves_state ||
-         (entered_mode_ && model_.relations[r].strict == Strict::kNo &&
-          present(model_.relations[r].slot) != 0.0)))
-      open.push_back(r);
-  take_ahead(t, at, mode, open, here);
-}
-
-// Relations at zero take the value that the flow of this mode leads to.
-void EventIteration::take_ahead(double t, const SystemState& at, std::size_t mode,
-                                std::vector<std::size_t> open, const std::vector<double>& here) {
-  const double ahead = kAhead * std::max(1.0, std::abs(t));
-  for (int steps = 1; steps <= 2 && !open.empty(); ++steps) {
-    if (!evaluate_ahead(t, at, mode, steps)) return;
-    std::erase_if(open, [&](std::size_t r) {
-      const double moved = relation_values_.values[r] - here[r];
-      const double least = steps == 1 ? kBand * ahead + 1e-14 : 1e-14;
-      if (std::abs(moved) <= least * sizes_[r]) return false;
-      put(model_.relations[r].slot, moved > 0.0 ? 1.0 : 0.0);
-      at_zero_[r] = At::kWasThere;
-      return true;
-    });
+// The flow of the mode solved last; false if its equations do not determine one.
+bool EventIteration::expand_flow(int highest) {
+  if (flow_run_ == nullptr) return false;
+  if (flow_order_ >= highest) return flow_ != nullptr;
+  ModeRun& run = flow_run_->starting_form();
+  auto& [states, flow] = flows_[&run];
+  if (flow == nullptr || states != run.states()) {
+    const BuildingTime building;
+    flow = std::make_unique<Flow>(run.dae());
+    states = run.states();
   }
+  flow_ = flow.get();
+  flow_order_ = highest;
+  if (!flow_->series.expand(run.data(), flow_time_, run.point().data(), run.slope().data(),
+                            flow_at_, largest_, highest))
+    flow_ = nullptr;
+  return flow_ != nullptr;
 }
 
-// "When |tau| > c then locked = false": unlocked, the torque is within c again, so no value of
-// `locked` agrees with its equation. Then the discrete values are those that the equations in force
-// so far ask for, as if they were read by pre(), and relations at zero take the value they have
-// just after in the mode this leads to. False if that changes nothing.
-bool EventIteration::follow_present_mode(double t, const SystemState& base,
-                                         const std::vector<double>& entry, SystemState& out,
-                                         Settled& settled) {
-  constexpr int kMostOften = 8;  // in one event
-  if (++present_mode_followed_ > kMostOften) return false;
-  slots_ = entry;
-  out = base;
-  solve(t, base, out, settled.mode);
-  take_values(t, out, true);
-  const bool moves = std::ranges::any_of(model_.discretes, [&](const DiscreteVariable& v) {
-    return present(v.symbol) != present(v.pre);
-  });
-  if (!moves || !solve(t, base, out, settled.mode)) return false;
-  evaluate(relation_values_, t, out);
-  const std::vector<double> here = relation_values_.values;
-  std::vector<std::size_t> open;
-  for (std::size_t r = 0; r < at_zero_.size(); ++r)
-    if (is_continuous_[r] && std::abs(here[r]) <= kBand * sizes_[r]) open.push_back(r);
-  take_ahead(t, out, settled.mode, open, here);
-  out.slots = slots_;
-  settled.problem.clear();
-  return true;
+// The sign just after of what counts as zero now. It is judged zero here and by the guards of the
+// mode (GuardWatch) with one threshold, so that both agree.
+std::optional<int> EventIteration::sign_along_flow(std::size_t key, const Expr& value,
+                                                   bool has_fired) {
+  constexpr double kRounding = 1e-11;  // of the absolute terms of a coefficient
+  constexpr int kFirstLook = 3;
+  bool is_rounding = false;  // rather than zero by the equations
+  for (const int highest : {kFirstLook, PowerSeries::kHighest}) {
+    if (!expand_flow(highest)) return {};
+    ModeRun& run = flow_run_->starting_form();
+    auto found = flow_->watched.find(key);
+    if (found == flow_->watched.end())
+      found =
+          flow_->watched.emplace(key, FlowSeries::Watched(run.dae(), run.analysed().rewrite(value)))
+              .first;
+    flow_at_.slots = slots_;
+    const PowerSeries& series = flow_->series.evaluate(found->second, run.data(), flow_at_);
+    for (int k = 1; k <= std::min(highest, series.known - 1); ++k)
+      if (std::abs(series.value[k]) > kRounding * series.size[k])
+        return series.value[k] > 0.0 ? 1 : -1;
+    for (int k = 0; k <= std::min(highest, series.known - 1); ++k)
+      is_rounding = is_rounding || series.size[k] > 0.0;
+    if (series.known < highest) break;  // nothing more is to be had
+  }
+  // Came to zero and stays there to rounding only (slip that decays): nothing tells.
+  if (has_fired && is_rounding) return {};
+  return 0;
 }
 
 // An impulse exceeds every bound at once, whatever the value after it: push_ is the sign of the

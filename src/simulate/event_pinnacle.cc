@@ -118,7 +118,7 @@ bool EventIteration::asks_for_action(double t, const SystemState& at) {
 // stop a projection: the rest of it would end at the same point.
 bool EventIteration::cut_short(double t, SystemState& from, SystemState& out, Settled& settled) {
   const std::size_t mode = settled.mode;
-  if (is_initial_ || hold_ != Hold::kNo || !may_cut_ || cuts_repeat_) return false;
+  if (is_initial_ || !may_cut_ || cuts_repeat_) return false;
   const Paths& paths = paths_of(mode);
   std::vector<double> jumps;
   jumps.reserve(paths.carried.size());

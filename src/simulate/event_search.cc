@@ -20,9 +20,10 @@ constexpr int kMostRefused = 8;  // at one event
 // One relation at a time: first the one of least index, which cannot run in a circle where the
 // continuous part is monotone (Murty's principal pivoting); where it does all the same, the most
 // violated one, then any in turn.
-bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, Settled& settled) {
+bool EventIteration::pivot(double t, SystemState& base, SystemState& out, Settled& settled) {
   const std::size_t relations = model_.relations.size();
-  const std::size_t limit = 50 + 20 * relations;
+  const std::size_t limit =
+      40 + 6 * static_cast<std::size_t>(std::ranges::count(reads_unknowns_, true));
   std::vector<std::vector<double>> history;
   std::uint64_t random = 88172645463325252ULL;
   for (int strategy = 0; strategy < 3; ++strategy) {
@@ -32,10 +33,10 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
       // Discrete values follow the relations before another relation is asked.
       bool steady = false;
       for (int k = 0; k < kMostRounds && !steady; ++k) {
-        const std::vector<double> before = slots_;
+        const std::vector<double> before = key();
         solve(t, base, out, settled.mode);
         take_values(t, out, false);
-        steady = slots_ == before;
+        steady = key() == before;
         if (k + 1 == kMostRounds && !steady) history.push_back(before);
       }
       if (!solved_) violated_.clear();  // the values belong to another configuration
@@ -44,9 +45,9 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         return true;
       }
       // Only the last strategy leaves a circle again.
-      if (strategy < 2 && std::ranges::find(history, slots_) != history.end() && !violated_.empty())
+      if (strategy < 2 && std::ranges::find(history, key()) != history.end() && !violated_.empty())
         break;
-      history.push_back(slots_);
+      history.push_back(key());
       std::size_t chosen = 0;
       if (violated_.empty()) {
         // Nothing tells where to go from a configuration without solution.
@@ -67,14 +68,15 @@ bool EventIteration::pivot(double t, const SystemState& base, SystemState& out, 
         random ^= random << 17;
         chosen = violated_[random % violated_.size()];
       }
-      const Expr& slot = model_.relations[chosen].slot;
-      put(slot, 1.0 - present(slot));
+      change(chosen, t, out);
     }
   }
   settled.problem = fmt::format(
       "no discrete values agree with the equations at t = {:.10g}: {} change in a circle, and no "
       "consistent configuration was found",
-      t, names_of_changes(history));
+      t,
+      names_of_changes(
+          {history.begin() + static_cast<std::ptrdiff_t>(history.size() / 2), history.end()}));
   return false;
 }
 
@@ -90,6 +92,7 @@ Settled EventIteration::find_lasting(double t, SystemState& state,
     return first;
   const SystemState found = state;
   const std::vector<std::size_t> taken = taken_;
+  const std::vector<std::size_t> held = held_;
   for (int k = 0; k < kMostRefused; ++k) {
     refused_.push_back(configuration());
     state = given;
@@ -100,6 +103,7 @@ Settled EventIteration::find_lasting(double t, SystemState& state,
   state = found;
   slots_ = state.slots;
   taken_ = taken;
+  held_ = held;
   return first;
 }
 
@@ -107,6 +111,7 @@ Settled EventIteration::find_lasting(double t, SystemState& state,
 std::vector<double> EventIteration::configuration() const {
   std::vector<double> values;
   for (const Relation& r : model_.relations) values.push_back(present(r.slot));
+  values.insert(values.end(), held_.begin(), held_.end());
   return values;
 }
 
@@ -119,7 +124,8 @@ bool EventIteration::is_refused() const {
 // possible: its relations at zero have to turn to the values they have.
 bool EventIteration::has_a_future(double t, const SystemState& settled, std::size_t mode,
                                   bool is_second_choice) {
-  if (!solved_) return true;  // entering the mode says what is wrong
+  if (!solved_) return true;        // entering the mode says what is wrong
+  if (expand_flow(1)) return true;  // and all relations agree with it
   evaluate(relation_values_, t, settled);
   const std::vector<double> here = relation_values_.values;
   std::vector<std::size_t> zero;
@@ -151,12 +157,11 @@ bool EventIteration::has_a_future(double t, const SystemState& settled, std::siz
 
 std::string EventIteration::names_of_changes(
     const std::vector<std::vector<double>>& history) const {
-  const std::size_t begin = history.size() / 2;
   std::vector<std::string> names;
   const auto note = [&](const Expr& slot, const std::string& name) {
     const std::size_t i = slot.node()->slot().index();
     bool moves = false;
-    for (std::size_t k = begin; k < history.size(); ++k)
+    for (std::size_t k = 0; k < history.size(); ++k)
       moves = moves || history[k][i] != history.back()[i];
     if (moves && names.size() < 12) names.push_back(fmt::format("'{}'", name));
   };

@@ -45,6 +45,8 @@ class ModeRun {
   // Where the equations have their next kink by time alone: a step ends there.
   double next_break(double t) const;
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
+  // The form that finds consistent points for this one: itself, if it does so.
+  ModeRun& starting_form() { return start_ != nullptr ? start_->starting_form() : *this; }
   // A point of the Dae into the state.
   void write_point(double t, const double* x, const double* dx, SystemState& state) {
     scatter(t, x, dx, state);

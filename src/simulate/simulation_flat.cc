@@ -80,7 +80,12 @@ void Simulation::enter_initial_flat_mode() {
     const BuildingTime building;
     events_ = std::make_unique<EventIteration>(
         system_, [this](std::size_t index) { return visit_flat(index); },
-        [this] { return is_interrupted(); });
+        [this] { return is_interrupted(); },
+        options_.chattering == ChatteringAnswer::kFilippov
+            ? std::function([this](std::size_t surface) {
+                return chattering_.weight_of(events_->modes().surfaces()[surface].value);
+              })
+            : nullptr);
   }
   const FlatModel& model = system_.flat()->reduced;
   warned_.assign(model.assertions.size(), false);
@@ -171,6 +176,7 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
     const auto arrives = [&](std::size_t g) {
       const FlatModel& model = system_.flat()->reduced;
       return sources[g] >= model.relations.size() &&
+             !events_->modes().is_weight_source(sources[g]) &&
              model.samples[sources[g] - model.relations.size()].line != nullptr;
     };
     delays_->end_event(time_, std::ranges::all_of(fired, arrives), state_);
@@ -208,6 +214,14 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   event.impulses = settled.impulses;
   event.discrete.merge(events_->changes(left_, state_));
   if (settled.termination != nullptr) event.tags.emplace_back("terminate");
+  const std::vector<std::size_t>& held_before = events_->mode(former).held;
+  const std::vector<std::size_t>& held_now = events_->mode(flat_mode_).held;
+  if (!std::ranges::includes(held_before, held_now)) {
+    event.tags.emplace_back("sliding-entry");
+  } else if (held_before.size() > held_now.size()) {
+    event.tags.emplace_back("sliding-exit");
+  }
+  if (held_before != held_now) event.ontology = "continuous sliding";
   // A relation that nothing follows from is no event to the reader of the log.
   if (event.from != event.to || !event.jumps.empty() || !event.discrete.empty() ||
       !settled.pinnacles.empty() || settled.termination != nullptr ||

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "expr/power_series.h"
+#include "linalg/linear_solver.h"
+#include "model/dae.h"
+#include "model/system_state.h"
+
+namespace saltus {
+
+// Where the series of a symbol comes from.
+struct SeriesSource {
+  enum class Kind { kTime, kUnknown, kDerivative, kFixed };
+  Kind kind = Kind::kFixed;
+  std::size_t index = 0;
+};
+
+// The solution of F(t, x, x') = 0 just after a consistent point, as power series, and expressions
+// along it. Pre: the equations determine x' of the differential unknowns and the values of the
+// others (index 1, as reduced forms are).
+class FlowSeries {
+ public:
+  // An expression in the symbols of the Dae, ready to be evaluated along solutions.
+  class Watched {
+   public:
+    Watched(const Dae& dae, const Expr& value);
+
+   private:
+    friend class FlowSeries;
+    SeriesFormulas formulas_;
+    std::vector<SeriesSource> sources_;
+  };
+
+  explicit FlowSeries(const Dae& dae);
+
+  // Expands up to this power. `at`: values of what is no unknown of the Dae. `largest`: magnitudes
+  // that say what rounding of the states can be. False if the equations do not determine the
+  // solution uniquely.
+  bool expand(DaeData& data, double t, const double* x, const double* dx, const SystemState& at,
+              const SystemState& largest, int highest);
+
+  // Along the solution expanded last; slots may have other values than it was expanded with.
+  const PowerSeries& evaluate(Watched& watched, const DaeData& data, const SystemState& at) const;
+
+ private:
+  void put_leaves(SeriesFormulas& formulas, const std::vector<SeriesSource>& sources,
+                  const DaeData& data, const SystemState& at) const;
+  void solve_for(int power);
+  void measure(std::vector<double>& errors);
+
+  Dae dae_;
+  SeriesFormulas residuals_;
+  std::vector<SeriesSource> sources_;
+  double time_ = 0.0;
+  int highest_ = 0;
+  std::vector<PowerSeries> unknowns_;
+  LinearSolver<double> solver_;
+  std::vector<double> jacobian_, matrix_, right_, sizes_, trial_, errors_;
+};
+
+}  // namespace saltus

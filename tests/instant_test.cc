@@ -1,0 +1,104 @@
+// What holds just after an instant. The values are exact: pieces with constant acceleration.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/build.h"
+#include "modelica/load.h"
+#include "simulate/simulate.h"
+
+namespace saltus {
+namespace {
+
+HybridSystem load(const std::string& text) { return build(load_modelica_text(text)); }
+
+constexpr double kTolerances[] = {1e-4, 1e-6, 1e-9};
+constexpr Method kMethods[] = {Method::kRadau, Method::kBdf};
+
+// The brake cannot hold the load: the speed passes zero at t = 0.2 with 5, then 3 rad/s2.
+TEST(Instant, BrakeThatCannotHoldIsPassed) {
+  const char* const writings[] = {
+      "model M Real w(start = 1, fixed = true); equation der(w) = -4 - sign(w); end M;",
+      "model M Real w(start = 1, fixed = true), tau; Boolean locked(start = false, fixed = true);"
+      "Integer dir(start = 1, fixed = true); equation der(w) = -4 - tau;"
+      "if locked then w = 0; else tau = dir; end if;"
+      "when not pre(locked) and (pre(dir) > 0 and w < 0 or pre(dir) < 0 and w > 0) then"
+      "  locked = true; dir = pre(dir);"
+      "elsewhen pre(locked) and tau > 1 then locked = false; dir = 1;"
+      "elsewhen pre(locked) and tau < -1 then locked = false; dir = -1; end when; end M;"};
+  for (const char* text : writings)
+    for (const Method method : kMethods)
+      for (const double tolerance : kTolerances) {
+        const SimulateResult result =
+            simulate(load(text), {.stop_time = 2.0, .tolerance = tolerance, .method = method});
+        ASSERT_TRUE(result.completed()) << text << result.message;
+        EXPECT_NEAR(result.final.at("w"), -5.4, 10.0 * tolerance) << text;
+      }
+}
+
+TEST(Instant, ClutchThatCannotHoldIsPassed) {
+  for (const double tolerance : kTolerances) {
+    const SimulateResult result =
+        simulate(load("model M Real a(start = 0, fixed = true), b(start = 1, fixed = true);"
+                      "equation der(a) = sign(b - a); der(b) = -4 - sign(b - a); end M;"),
+                 {.stop_time = 2.0, .tolerance = tolerance});
+    ASSERT_TRUE(result.completed()) << result.message;
+    EXPECT_NEAR(result.final.at("b"), -16.0 / 3.0, 10.0 * tolerance);
+  }
+}
+
+// The spring never carries more than 0.404, the brake holds 0.747.
+TEST(Instant, FrictionAtRestHolds) {
+  for (const double stop : {1.0, 1.7, 20.0})
+    for (const double tolerance : kTolerances) {
+      const SimulateResult result = simulate(
+          load("model M Real w0(start = 0, fixed = true), w1(start = 0, fixed = true),"
+               "ph(start = 0, fixed = true); equation der(ph) = w1 - w0;"
+               "0.362*der(w0) = 0.202 + 34*ph; 2.151*der(w1) = -34*ph - 0.747*sign(w1); end M;"),
+          {.stop_time = stop, .tolerance = tolerance});
+      ASSERT_TRUE(result.completed()) << result.message;
+      EXPECT_NEAR(result.final.at("w1"), 0.0, 1e-12);
+    }
+}
+
+// The free wheel opens because of the torque that it has while the brake sticks.
+TEST(Instant, ConditionsAreJudgedOnTheMotionThatIsHeld) {
+  const SimulateResult result =
+      simulate(load("model M Real w0(start = 1, fixed = true), w1(start = 1, fixed = true), tau0;"
+                    "Boolean locked(start = true, fixed = true); equation"
+                    " der(w0) = tau0 - 0.5;"
+                    " der(w1) = -tau0 - 10*sign(w1) + (if time < 1 then -1 else 4*(time - 1));"
+                    " if locked then w1 = w0; else tau0 = 0; end if;"
+                    " when w1 - w0 < 0 then locked = true;"
+                    " elsewhen pre(locked) and tau0 > 0 then locked = false; end when; end M;"),
+               {.stop_time = 1.0, .tolerance = 1e-9});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_NEAR(result.final.at("w0"), -19.0 / 46.0, 1e-8);
+}
+
+// What reads a held relation sees it as written at zero, and sees it once.
+TEST(Instant, WhenBesideSignFiresOnce) {
+  const SimulateResult result =
+      simulate(load("model M Real w(start = 1, fixed = true); Integer n(start = 0, fixed = true);"
+                    "equation der(w) = -2*sign(w) + 0.5*sin(5*time);"
+                    "when w <= 0 then n = pre(n) + 1; end when; end M;"),
+               {.stop_time = 10.0});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_EQ(result.final.at("n"), 1.0);
+  EXPECT_NEAR(result.final.at("w"), 0.0, 1e-12);
+}
+
+// Without capacity a clutch has no answer: it neither holds nor fires.
+TEST(Instant, FrictionWithoutCapacityIsFree) {
+  const SimulateResult result = simulate(
+      load("model M Real w(start = 1, fixed = true); equation"
+           " der(w) = 1 - (if time < 1 then 3 elseif time < 2 then 0 else 3)*sign(w); end M;"),
+      {.stop_time = 3.0, .tolerance = 1e-9});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_NEAR(result.final.at("w"), 0.0, 1e-9);  // held from 0.5, free from 1, held from 2.5
+  EXPECT_EQ(result.events.size(), 4U);
+}
+
+}  // namespace
+}  // namespace saltus
