@@ -224,6 +224,14 @@ class Builder {
     // Only constraints on what moves have forces that can be shared.
     std::vector<bool> moves(from.system.variables().size(), false);
     mark_differentiated(from.equations, moves);
+    // What is equal to something that moves does so, too.
+    std::vector<bool> stands_for_motion(moves.size(), false);
+    for (std::size_t i = 0; i < moves.size(); ++i)
+      for (const Expr& leaf : leaves_of(aliases_.value[i]))
+        if (moves[i] && leaf.is_variable()) stands_for_motion[leaf.node()->index] = true;
+    for (std::size_t i = 0; i < moves.size(); ++i)
+      for (const Expr& leaf : leaves_of(aliases_.value[i]))
+        if (leaf.is_variable() && stands_for_motion[leaf.node()->index]) moves[i] = true;
     const auto constrains_motion = [&](const EquationItem& item) {
       const std::vector<Expr> leaves = leaves_of(std::get<Equation>(item.value).residual());
       return std::ranges::any_of(leaves, [&](const Expr& leaf) {
