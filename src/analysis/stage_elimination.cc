@@ -105,8 +105,8 @@ bool StageElimination::eliminate(const std::vector<double>& values,
 StageElimination::Choice StageElimination::choose(Index i) const {
   const std::vector<Item>& row = rows_[i];
   Choice choice;
-  // Of a chain of symbols that are eliminated anyway (w1 = w2, w2 = i w3) each row takes one that is
-  // left: the choice of states has no row for any of them.
+  // Of a chain of symbols that are eliminated anyway (w1 = w2, w2 = i w3) each row takes one that
+  // is left: the choice of states has no row for any of them.
   Index own = kNone;
   double largest_own = 0.0;
   for (const Item& item : row) {
