@@ -10,7 +10,7 @@ namespace {
 
 // What is left for functions that do not look, the way back through destructors included.
 // Instrumented frames are several times as large.
-constexpr std::uintptr_t kReserve = 512 * 1024;
+constexpr std::uintptr_t kReserve = std::uintptr_t{512} * 1024;
 
 // Lowest address that this thread may use; 0 where the system does not tell.
 std::uintptr_t lowest_address() {

@@ -380,10 +380,8 @@ void Flattener::translate_call(const CallExpression& call, const Expression& exp
          place.location()});
   } else if (name == "reinit") {
     throw Error("reinit() is only allowed inside 'when'", place.location());
-  } else if (name.starts_with("Connections.")) {
-    return;  // collected with the connections
-  } else if (name == "transition" || name == "initialState") {
-    return;  // collected with the state machines
+  } else if (name.starts_with("Connections.") || name == "transition" || name == "initialState") {
+    return;  // collected with the connections or the state machines
   } else {
     call_as_statement(expression, call, scope, sink.active);
   }

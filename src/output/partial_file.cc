@@ -33,7 +33,8 @@ std::string file_stem(const std::string& model) {
 
 PartialFile::PartialFile(const std::string& stem, const std::string& extension) {
   for (int k = 1; k <= kMostNames && file_ < 0; ++k) {
-    path_ = stem + (k == 1 ? ".partial" : fmt::format(".partial-{}", k)) + extension;
+    const std::string number = k == 1 ? "" : fmt::format("-{}", k);
+    path_ = fmt::format("{}.partial{}{}", stem, number, extension);
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kReadableByAll);
     if (file_ < 0 && errno != EEXIST) fail(errno);
   }

@@ -81,7 +81,9 @@ bool EventIteration::relation_value(std::size_t r, double value) {
   const std::optional<int> sign =
       sign_along_flow(r, model_.relations[r].value, at_zero_[r] == At::kFired);
   if (!sign && at_zero_[r] == At::kFired) return flow_run_ == left_run_ ? crossed_[r] : now;
-  if (!sign) return flow_run_ != nullptr ? !strict : now;
+  // Without a unique flow (forces that several locks share) what was at zero stays as it is.
+  const bool was_zero = std::abs(left_values_[r]) <= kBand * sizes_[r];
+  if (!sign) return flow_run_ != nullptr && !was_zero ? !strict : now;
   if (*sign != 0) return *sign > 0;
   // Where others hold a surface at zero, what acts on it may stay at its bound.
   const bool others_hold =

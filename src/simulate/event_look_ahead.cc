@@ -9,11 +9,6 @@
 #include "simulate/event_iteration.h"
 
 namespace saltus {
-namespace {
-
-constexpr double kBand = GuardWatch::kBand;
-
-}  // namespace
 
 // Relations a little ahead on the tangent, in relation_values_. A relation whose slope is zero as
 // well (friction that just breaks away) needs a second, longer step.
