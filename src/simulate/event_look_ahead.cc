@@ -71,6 +71,8 @@ std::optional<int> EventIteration::sign_along_flow(std::size_t key, const Expr& 
     for (int k = 0; k <= std::min(highest, series.known - 1); ++k)
       is_rounding = is_rounding || series.size[k] > 0.0;
     if (series.known < highest) break;  // nothing more is to be had
+    // Zero by a factor, such as the direction of a clutch that does not slip.
+    if (!is_rounding && (key >= model_.relations.size() || reads_unknowns_[key])) break;
   }
   // Came to zero and stays there to rounding only (slip that decays): nothing tells.
   if (has_fired && is_rounding) return {};
