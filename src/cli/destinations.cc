@@ -23,6 +23,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string& command_line() {
+  static std::string line;
+  return line;
+}
+
+std::string quoted_for_shell(const std::string& word) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string result = "'";
+  for (const char c : word) {
+    if (c == '\'')
+      result += "'\\''";
+    else
+      result += c;
+  }
+  return result + "'";
+}
+
 // Whether files can be made in `folder`, or in the nearest folder above it that exists. Only an
 // attempt tells: permissions, read-only file systems and quotas all have a say. The missing folders
 // are made with the first file, so wrong options leave nothing behind.
@@ -58,6 +77,12 @@ void make_folder_of(const std::string& path) {
 
 }  // namespace
 
+void remember_command(std::span<const char* const> words) {
+  std::string& line = command_line();
+  line = "saltus";
+  for (const char* word : words) line += " " + quoted_for_shell(word);
+}
+
 void check_writable(const Destinations& to) {
   if (!to.folder.empty()) check_folder("--output " + to.folder, to.folder);
   if (!to.report.empty()) check_file("--report " + to.report, to.report);
@@ -87,7 +112,8 @@ void write_summaries(const SimulateResult& result, const Destinations& destinati
     }
   };
   if (!destinations.report.empty())
-    attempt(destinations.report, [&] { write_report(result, destinations.report); });
+    attempt(destinations.report,
+            [&] { write_report(result, destinations.report, command_line()); });
   if (!destinations.json.empty())
     attempt(destinations.json, [&] { write_text(to_json_text(result), destinations.json); });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ struct Destinations {
   std::string report;                // HTML
   std::string json;                  // "-": standard output
 };
+
+// What the user typed, for the report. Called once, before a command runs.
+void remember_command(std::span<const char* const> words);
 
 // Throws Error if something could not be written there, so that a long run fails before it starts
 // and not after it.

@@ -18,6 +18,7 @@
 #include "base/suggest.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/destinations.h"
 #include "cli/say.h"
 
 namespace {
@@ -80,6 +81,7 @@ int run(int argc, const char* const* argv) {
   program.set_version_flag("--version", fmt::format("saltus {}", saltus::kVersion));
   program.footer(kFooter);
   program.require_subcommand(1);
+  saltus::remember_command({argv + 1, argv + argc});
   int status = saltus::kReached;
   saltus::add_simulate_command(program, status);
   saltus::add_analyze_command(program, status);

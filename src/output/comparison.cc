@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "output/axis.h"
-#include "output/plot.h"
+#include "output/html.h"
 
 namespace saltus {
 namespace {

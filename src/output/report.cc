@@ -12,13 +12,13 @@
 
 #include "base/version.h"
 #include "output/file.h"
-#include "output/plot.h"
-#include "output/report_style.h"
+#include "output/html.h"
+#include "output/page_files.h"
+#include "output/report_data.h"
 
 namespace saltus {
 namespace {
 
-constexpr std::size_t kMostPanels = 12;
 constexpr std::size_t kMostEventRows = 400;  // half from the start, half from the end
 constexpr std::size_t kMostValueRows = 2000;
 
@@ -109,44 +109,40 @@ void write_keys(Out& out, const SimulateResult& result) {
   put(out, "</dl>\n");
 }
 
-void write_panel(Out& out, const SimulateResult& result, const Panel& panel) {
-  put(out, "<figure><figcaption>");
-  for (std::size_t i = 0; i < panel.signals.size(); ++i) {
-    const SignalInfo& info = result.trajectory.signals[panel.signals[i]];
-    put(out, "<span title=\"{}\"><i class=\"s{}\"></i>{}", escape_html(info.description), i + 1,
-        escape_html(info.name));
-    const bool room = panel.signals.size() == 1 && !info.description.empty();
-    if (room) put(out, " <em>{}</em>", escape_html(info.description));
-    put(out, "</span>");
-  }
-  put(out, "</figcaption>{}<output></output></figure>\n",
-      plot_svg(result.trajectory, panel, result.events));
-}
-
 void write_plots(Out& out, const SimulateResult& result) {
   const Trajectory& trajectory = result.trajectory;
-  put(out, "<h2>Signals</h2>\n");
+  put(out, "<section id=\"signals\" aria-label=\"Signals\"><h2>Signals</h2>\n");
   if (trajectory.size() < 2 || trajectory.signals.empty()) {
-    put(out, "<p class=\"note\">Fewer than two points are stored: nothing to draw.</p>\n");
+    put(out,
+        "<p class=\"note\">Fewer than two points are stored: nothing to draw.</p></section>\n");
     return;
   }
-  const std::vector<Panel> panels = choose_panels(trajectory, kMostPanels);
-  std::size_t drawn = 0;
-  put(out, "<div class=\"plots\">\n");
-  for (const Panel& panel : panels) {
-    write_panel(out, result, panel);
-    drawn += panel.signals.size();
-  }
-  put(out, "</div>\n<p class=\"note\">");
-  if (!result.events.empty()) {
-    put(out, "Dotted lines are events; at a jump ○ is the left limit and ● the value after it. ");
-  }
-  if (trajectory.mode_names.size() > 1) put(out, "Shading and the names above it are modes. ");
-  if (drawn < trajectory.signals.size()) {
-    put(out, "{} of {} signals are drawn; the result files hold all of them.", drawn,
-        trajectory.signals.size());
-  }
-  put(out, "</p>\n");
+  put(out,
+      "<div class=\"bar\" role=\"toolbar\" aria-label=\"Time window\">"
+      "<button type=\"button\" id=\"reset\">Whole run</button>"
+      "<button type=\"button\" id=\"zoom-in\" aria-label=\"Zoom in\">+</button>"
+      "<button type=\"button\" id=\"zoom-out\" aria-label=\"Zoom out\">−</button>"
+      "<button type=\"button\" id=\"drag\" aria-pressed=\"false\" "
+      "title=\"Dragging moves the window instead of selecting a part of it\">Drag to move</button>"
+      "<button type=\"button\" id=\"new-pane\">New pane</button>"
+      "<label>Compare with …<input type=\"file\" id=\"compare\" accept=\".html,.csv\" "
+      "aria-label=\"Compare with the report or CSV file of another run\"></label>"
+      "<span id=\"compare-note\" role=\"status\"></span>"
+      "<span id=\"window\"></span><span id=\"cursor-time\"></span></div>\n"
+      "<div class=\"workbench\"><aside class=\"sidebar\" aria-label=\"List of signals\">"
+      "<input type=\"search\" id=\"search\" placeholder=\"Find a signal\" "
+      "aria-label=\"Find a signal\"><div id=\"tree\"></div></aside><div>");
+  if (trajectory.mode_names.size() > 1)
+    put(out, "<div id=\"timeline\" role=\"group\" aria-label=\"Modes over time\"></div>");
+  put(out,
+      "<div id=\"panes\"></div><p class=\"note\" id=\"signals-note\">Drag over a plot to zoom, "
+      "hold "
+      "shift to move, double-click for the whole run; with the keyboard: arrows, +, − and 0. "
+      "Click a signal in the list to add it to the framed pane, or drag it there.{}{}</p>"
+      "<noscript><p class=\"note\">The plots need JavaScript; the tables below do not.</p>"
+      "</noscript></div></div></section>\n",
+      result.events.empty() ? "" : " Dotted lines are events.",
+      trajectory.mode_names.size() > 1 ? " Shading shows the modes." : "");
 }
 
 void write_event(Out& out, std::size_t number, const Event& event) {
@@ -167,10 +163,11 @@ void write_event(Out& out, std::size_t number, const Event& event) {
   const std::string discrete = changes(event.discrete);
   if (!discrete.empty()) effect += (effect.empty() ? "" : "<br>") + discrete;
   put(out,
-      "<tr><td class=\"n\">{}</td><td class=\"n\">{:.10g}</td><td>{}</td><td>{}</td><td>{}</td>"
-      "<td class=\"t\">{}</td><td>{}</td></tr>\n",
-      number, event.time, kind, escape_html(event.ontology), modes, joined(event.causes, "<br>"),
-      effect);
+      "<tr data-time=\"{}\"><td class=\"n\">{}</td><td "
+      "class=\"n\">{:.10g}</td><td>{}</td><td>{}</td>"
+      "<td>{}</td><td class=\"t\">{}</td><td>{}</td></tr>\n",
+      event.time, number, event.time, kind, escape_html(event.ontology), modes,
+      joined(event.causes, "<br>"), effect);
 }
 
 void write_events(Out& out, const SimulateResult& result) {
@@ -207,8 +204,13 @@ void write_modes(Out& out, const SimulateResult& result) {
                    {"Visits", true},
                    {"Steps", true},
                    {"Wall time", true}});
+  const std::vector<std::string>& names = result.trajectory.mode_names;
   for (const ModeReport& mode : result.modes) {
-    put(out, "<tr><td>{}</td><td class=\"t\">{}</td>", escape_html(mode.name),
+    const auto place = std::find(names.begin(), names.end(), mode.name);
+    put(out, "<tr><td");
+    if (place != names.end() && names.size() > 1)
+      put(out, " data-mode=\"{}\"", place - names.begin());
+    put(out, ">{}</td><td class=\"t\">{}</td>", escape_html(mode.name),
         joined(mode.conditions, "<br>"));
     const auto count = [&](auto value) { put(out, "<td class=\"n\">{}</td>", value); };
     count(mode.unknowns);
@@ -291,14 +293,16 @@ void write_all_values(Out& out, const SimulateResult& result) {
 
 }  // namespace
 
-std::string report_html(const SimulateResult& result) {
+std::string report_html(const SimulateResult& result, const std::string& command) {
   const std::string model = escape_html(result.model.empty() ? "Simulation" : result.model);
   Out out;
   put(out,
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-      "<title>{} – Saltus</title><style>{}</style></head>\n<body><main>\n",
-      model, kReportStyle);
+      "<title>{} – Saltus</title><style>{}{}</style></head>\n<body><main>\n",
+      model, kChartStyle, kReportStyle);
   put(out, "<h1>{}</h1><p class=\"sub\">{}{}{} · Saltus {}</p>\n", model,
       escape_html(result.method), result.formulation.empty() ? "" : " · ",
       escape_html(result.formulation), kVersion);
@@ -310,12 +314,25 @@ std::string report_html(const SimulateResult& result) {
   put(out, "<div class=\"pair\">\n");
   write_statistics(out, result.statistics);
   write_all_values(out, result);
-  put(out, "</div>\n</main><script>{}</script></body></html>\n", kReportScript);
+  put(out, "</div>\n");
+  if (!command.empty())
+    put(out, "<h2>How to make it again</h2>\n<p><code>{}</code></p>\n", escape_html(command));
+  put(out, "</main>\n");
+  if (result.trajectory.size() >= 2 && !result.trajectory.signals.empty()) {
+    const ReportData data = report_data(result);
+    put(out,
+        "<script type=\"application/json\" id=\"run\">{}</script>\n"
+        "<script type=\"text/plain\" id=\"points\">{}</script>\n"
+        "<script>{}</script>\n<script>{}</script>\n",
+        data.head, data.points, kChartScript, kReportScript);
+  }
+  put(out, "</body></html>\n");
   return fmt::to_string(out);
 }
 
-void write_report(const SimulateResult& result, const std::string& path) {
-  write_file(path, report_html(result));
+void write_report(const SimulateResult& result, const std::string& path,
+                  const std::string& command) {
+  write_file(path, report_html(result, command));
 }
 
 }  // namespace saltus

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "output/axis.h"
-#include "output/plot.h"
+#include "output/html.h"
 
 namespace saltus {
 namespace {
