@@ -28,6 +28,7 @@ install(FILES ${PROJECT_BINARY_DIR}/saltusConfig.cmake
               ${PROJECT_BINARY_DIR}/saltusConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindKLU.cmake
               ${PROJECT_SOURCE_DIR}/cmake/FindMatio.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/FindHdf5Serial.cmake
         DESTINATION ${package_dir})
 
 # Saltus' own Modelica packages.

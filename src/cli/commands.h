@@ -15,6 +15,7 @@ void add_simulate_command(CLI::App& program, int& status);
 void add_analyze_command(CLI::App& program, int& status);
 void add_check_command(CLI::App& program, int& status);
 void add_compare_command(CLI::App& program, int& status);
+void add_sweep_command(CLI::App& program, int& status);
 void add_realtime_command(CLI::App& program, int& status);
 void add_springs_command(CLI::App& program, int& status);
 void add_examples_command(CLI::App& program, int& status);

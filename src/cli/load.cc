@@ -88,10 +88,11 @@ FlatModel load_flat_model(const ModelChoice& choice) {
   return load_modelica(choice.model, options);
 }
 
-HybridSystem load_model(const ModelChoice& choice) {
+HybridSystem load_model(const ModelChoice& choice, Warnings warnings) {
   if (is_modelica(choice.model)) {
     FlatModel flat = load_flat_model(choice);
-    for (const std::string& warning : flat.warnings) say(warning);
+    if (warnings == Warnings::kSaid)
+      for (const std::string& warning : flat.warnings) say(warning);
     return build(std::move(flat));
   }
   if (!choice.inputs.empty())

@@ -27,8 +27,10 @@ struct ModelChoice {
 // What MODEL, being Modelica, is as a flat model.
 FlatModel load_flat_model(const ModelChoice& choice);
 
+enum class Warnings { kSaid, kNotSaid };
+
 // The system called MODEL on the command line. Throws Error that says what would have been right.
-HybridSystem load_model(const ModelChoice& choice);
+HybridSystem load_model(const ModelChoice& choice, Warnings warnings = Warnings::kSaid);
 
 // Adds MODEL, --set, --input and --library to a command.
 void add_model_options(CLI::App& command, ModelChoice& choice);

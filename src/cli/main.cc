@@ -31,6 +31,7 @@ constexpr const char* kFooter = R"(Examples:
   saltus simulate tanks --json - | jq .events
   saltus analyze pendulum
   saltus compare pendulum
+  saltus sweep ball --vary e=0.5:0.1:0.9 --record h --output bounces.h5
   saltus springs --case undamped
 
 `saltus simulate --help`, `saltus analyze --help` and `saltus compare --help` explain the options.
@@ -87,6 +88,7 @@ int run(int argc, const char* const* argv) {
   saltus::add_analyze_command(program, status);
   saltus::add_check_command(program, status);
   saltus::add_compare_command(program, status);
+  saltus::add_sweep_command(program, status);
   saltus::add_realtime_command(program, status);
   saltus::add_springs_command(program, status);
   saltus::add_examples_command(program, status);

@@ -10,6 +10,7 @@
 #include "expr/differentiate.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/parameter_use.h"
 #include "modelica/text_format.h"
 
 namespace saltus {
@@ -254,6 +255,7 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
       if ((leaf.is_variable() && !found_parameters_.contains(leaf.node())) ||
           leaf.node()->op == Op::kTime || leaf.node()->op == Op::kSlot)
         throw Error("the start of sample() needs parameters, not variables", place.location());
+    const ParameterUse::Pause looked_at_only;
     if (!fixed_number(interval.number()))
       throw Error("the interval of sample() needs parameters, not variables", place.location());
     if (*fixed_number(interval.number()) <= 0.0)

@@ -8,12 +8,14 @@
 #include "base/error.h"
 #include "base/stack.h"
 #include "base/stop_request.h"
+#include "expr/differentiate.h"
 #include "expr/function.h"
 #include "expr/number.h"
 #include "expr/table.h"
 #include "expr/traverse.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/parameter_use.h"
 #include "modelica/statements.h"
 #include "modelica/traced.h"
 
@@ -339,6 +341,9 @@ std::optional<double> Flattener::fixed_number(const Expr& expression) {
     trace_->note(expression, value);
     return value;
   }
+  if (ParameterUse* use = ParameterUse::present())
+    for (const Expr& leaf : leaves_of(expression))
+      if (leaf.is_parameter()) use->note(flat_.system.graph().name(leaf.node()->parameter()));
   NodeMap position;
   std::vector<const Node*> order;
   append_postorder(expression.node(), position, order,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "modelica/flattener.h"
+#include "modelica/parameter_use.h"
 
 namespace saltus {
 
@@ -107,6 +108,7 @@ std::optional<double> Flattener::number_attribute(Instance& leaf, std::string_vi
   const std::optional<Value> value = attribute(leaf, name);
   if (!value || value->numbers.empty()) return std::nullopt;
   const Expr& number = value->is_scalar() ? value->number() : value->numbers.at(index);
+  const ParameterUse::Pause scaling_and_warnings_only;
   return fixed_number(number);
 }
 
@@ -245,7 +247,11 @@ void Flattener::declare_parameter(Instance& leaf) {
   const std::optional<Value> unit = attribute(leaf, "unit");
   for (std::size_t k = 0; k < value->numbers.size(); ++k) {
     Expr& number = value->numbers[k];
-    const std::optional<double> known = fixed_number(number);
+    const std::optional<double> known = [&] {
+      if (type != BasicType::kReal) return fixed_number(number);
+      const ParameterUse::Pause looked_at_only;
+      return fixed_number(number);
+    }();
     if (!known)
       throw Error(fmt::format("the value of {} '{}' depends on variables",
                               constant ? "constant" : "parameter", leaf.path),
