@@ -60,26 +60,12 @@ void EventIteration::compile() {
 void EventIteration::sort_levels(const std::vector<std::vector<Expr>>& inputs,
                                  const std::vector<Expr>& sizes) {
   const std::size_t relations = model_.relations.size();
-  const std::size_t count = relations + model_.discrete_equations.size();
-  std::vector<Expr> value(count);
-  std::vector<std::ptrdiff_t> setter(system_.graph().slot_count(), -1);
-  for (std::size_t k = 0; k < count; ++k) {
-    const Expr slot =
-        k < relations ? model_.relations[k].slot : model_.discrete_equations[k - relations].target;
-    value[k] =
-        k < relations ? model_.relations[k].value : model_.discrete_equations[k - relations].value;
-    setter[slot.node()->slot().index()] = static_cast<std::ptrdiff_t>(k);
-  }
-  std::vector<std::vector<std::size_t>> reads(count);
-  for (std::size_t k = 0; k < count; ++k)
-    for (const Expr& leaf : leaves_of(value[k])) {
-      if (!leaf.is_slot()) continue;
-      const std::ptrdiff_t from = setter[leaf.node()->slot().index()];
-      if (from >= 0) reads[k].push_back(static_cast<std::size_t>(from));
-    }
-  for (std::vector<std::size_t>& items : sort_into_waves(reads)) {
+  std::vector<SlotAssignment> all;
+  for (const Relation& r : model_.relations) all.push_back({r.slot, r.value});
+  for (const DiscreteEquation& e : model_.discrete_equations) all.push_back({e.target, e.value});
+  for (std::vector<std::size_t>& items : sort_into_waves(all)) {
     std::vector<Expr> formulas;
-    for (const std::size_t k : items) formulas.push_back(value[k]);
+    for (const std::size_t k : items) formulas.push_back(all[k].value);
     for (const std::size_t k : items) formulas.push_back(k < relations ? sizes[k] : Expr(0.0));
     levels_.push_back({std::move(items), Formulas(formulas, inputs)});
   }

@@ -1,6 +1,9 @@
 #include "simulate/sorted_waves.h"
 
+#include <unordered_map>
 #include <utility>
+
+#include "expr/differentiate.h"
 
 namespace saltus {
 
@@ -34,6 +37,18 @@ std::vector<std::vector<std::size_t>> sort_into_waves(
     waves.push_back(std::move(wave));
     wave = std::move(next);
   }
+}
+
+std::vector<std::vector<std::size_t>> sort_into_waves(const std::vector<SlotAssignment>& items) {
+  std::unordered_map<const Node*, std::size_t> setter;
+  for (std::size_t k = 0; k < items.size(); ++k) setter[items[k].slot.node()] = k;
+  std::vector<std::vector<std::size_t>> reads(items.size());
+  for (std::size_t k = 0; k < items.size(); ++k)
+    for (const Expr& leaf : leaves_of(items[k].value)) {
+      const auto from = setter.find(leaf.node());
+      if (from != setter.end()) reads[k].push_back(from->second);
+    }
+  return sort_into_waves(reads);
 }
 
 }  // namespace saltus
