@@ -31,6 +31,8 @@ std::string c_array(const std::vector<double>& values) {
 }
 
 const char* kTableHelper = R"(
+#ifndef SALTUS_LOOKUP
+#define SALTUS_LOOKUP
 static double saltus_line(double y, double slope, double distance, int order) {
   return order == 0 ? y + slope * distance : (order == 1 ? slope : 0.0);
 }
@@ -61,6 +63,7 @@ static double saltus_lookup(const double* x, const double* y, const double* slop
     default: return 0.0;
   }
 }
+#endif
 )";
 
 const char* c_text(TapeOp op) {

@@ -38,6 +38,20 @@ std::string shortened(std::string text) {
   return text;
 }
 
+// What an input of the model itself reads: a hidden discrete value that keeps its start value,
+// unless somebody outside sets it (fixed steps with inputs).
+Expr fed_value(FlatModel& flat, const std::string& name, DiscreteType type, const Expr& start,
+               const SourceLocation& where) {
+  DiscreteOptions options;
+  options.type = type;
+  options.start = start;
+  options.fixed = true;
+  options.where = where;
+  const Expr fed = flat.discrete("$input " + name, options);
+  flat.discrete_equations.push_back({fed, flat.pre(fed), where});
+  return fed;
+}
+
 }  // namespace
 
 void Flattener::for_each_class_instance(Instance& instance,
@@ -124,18 +138,21 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
   const Layer* layer = binding_layer(leaf);
   if (layer == nullptr) {
     if (leaf.parent == root_ && leaf.causality == Causality::kInput) {
-      // Nothing feeds an input of the model itself: it keeps its start value.
+      const SourceLocation where = leaf.component->place.location();
       const Value& symbols = value_of(leaf);
       for (const Expr& symbol : symbols.numbers) {
         if (is_discrete_symbol(symbol)) {
-          const DiscreteVariable& v = flat_.discretes[discrete_numbers_[symbol.node()]];
-          when_assigned_.insert(symbol.node());
-          flat_.discrete_equations.push_back({symbol, v.start, leaf.component->place.location()});
+          const DiscreteVariable v = flat_.discretes[discrete_numbers_[symbol.node()]];
+          const Expr fed = fed_value(flat_, v.name, v.type, v.start, where);
+          when_assigned_.insert({fed.node(), symbol.node()});
+          flat_.discrete_equations.push_back({symbol, fed, where});
           continue;
         }
         const Variable& v = flat_.system.variable(symbol.node()->variable());
-        Equation e("input " + v.name, symbol == v.start);
-        e.where = leaf.component->place.location();
+        const Expr fed = fed_value(flat_, v.name, DiscreteType::kReal, v.start, where);
+        when_assigned_.insert(fed.node());
+        Equation e("input " + v.name, symbol == fed);
+        e.where = where;
         sink.items->emplace_back(std::move(e));
       }
     }

@@ -3,21 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "expr/differentiate.h"
+#include "realtime/input_table.h"
 #include "simulate/sorted_waves.h"
 
 namespace saltus {
 namespace {
 
-constexpr std::size_t kWhole = std::size_t{1} << AffineStep::kLevels;
-constexpr double kBand = 1e-10;  // of the size of a relation: at zero, as offline
-constexpr std::size_t kMostRounds = 24;
-
 SimulateOptions offline_options() { return {}; }
+
+std::size_t index_of(const Expr& slot) { return slot.node()->slot().index(); }
 
 }  // namespace
 
@@ -35,13 +34,20 @@ RealtimeEngine::RealtimeEngine(const HybridSystem& system, const RealtimeOptions
     throw Error("the step must be positive");
   if (options.max_events < 1) throw Error("a sample needs room for at least one event");
   refuse_unsupported();
-  start_time_ = options.start_time.value_or(system.experiment.start_time);
+  const double start_time = options.start_time.value_or(system.experiment.start_time);
   const double stop_time = options.stop_time.value_or(system.experiment.stop_time);
   constexpr double kMostSamples = 1e8;
-  if (!(stop_time >= start_time_) || (stop_time - start_time_) / options.step > kMostSamples)
+  if (!(stop_time >= start_time) || (stop_time - start_time) / options.step > kMostSamples)
     throw Error(fmt::format("from {:g} s to {:g} s are not between 0 and {:g} steps of {:g} s",
-                            start_time_, stop_time, kMostSamples, options.step));
+                            start_time, stop_time, kMostSamples, options.step));
+  tables_.start_time = start_time;
+  tables_.step = options.step;
+  tables_.adjustment = static_cast<int>(options.adjustment);
+  tables_.propagates = options.rounds == InstantRounds::kPropagated ? 1 : 0;
+  tables_.max_events = options.max_events;
   for (const Parameter& p : system_.parameters()) parameters_.push_back(p.value);
+  tables_.parameter_count = parameters_.size();
+  tables_.parameters = parameters_.data();
   compile();
   find_start();
   rehearse(stop_time);
@@ -59,7 +65,9 @@ void RealtimeEngine::compile() {
   std::vector<Expr> sizes, list;
   for (const Relation& r : model_.relations) {
     formulas_.relations.push_back(r.value);
-    is_continuous_.push_back(!is_constant_in_mode(r.value));
+    const bool is_continuous = !is_constant_in_mode(r.value);
+    relation_table_.push_back(
+        {index_of(r.slot), r.strict == Strict::kYes ? 1 : 0, is_continuous ? 1 : 0});
     Expr size = 0.0;
     std::vector<Expr> leaves = leaves_of(r.value);
     std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
@@ -68,13 +76,13 @@ void RealtimeEngine::compile() {
       const Expr& leaf = leaves[entry.column];
       size += abs(entry.value) * max(abs(leaf), system_.variables()[leaf.node()->index].nominal);
     }
-    if (leaves.empty() && is_continuous_.back()) size = time_relation_size(r.value, system_.time());
+    if (leaves.empty() && is_continuous) size = time_relation_size(r.value, system_.time());
     sizes.push_back(size);
   }
-  relation_sizes_ = Formulas(sizes, inputs);
+  relation_sizes_ = TapeFormulas(sizes, inputs);
   for (const Reinit& r : model_.reinits) list.push_back(r.condition);
   for (const Reinit& r : model_.reinits) list.push_back(r.value);
-  reinits_ = Formulas(list, inputs);
+  reinits_ = TapeFormulas(list, inputs);
   for (const Reinit& r : model_.reinits) {
     const VariableId id(r.variable.node()->index);
     const auto known = std::ranges::find(formulas_.reset, id);
@@ -83,39 +91,81 @@ void RealtimeEngine::compile() {
   }
   list.clear();
   for (const Termination& e : model_.terminations) list.push_back(e.condition);
-  terminations_ = Formulas(list, inputs);
-  list.clear();
-  for (const Sample& s : model_.samples) {
-    list.push_back(s.start);
-    list.push_back(s.interval);
+  terminations_ = TapeFormulas(list, inputs);
+  for (const DiscreteVariable& v : model_.discretes) {
+    discrete_table_.push_back({index_of(v.symbol), index_of(v.pre)});
+    constexpr std::string_view kFed = "$input ";
+    if (!v.name.starts_with(kFed)) continue;
+    const bool is_real = v.type == DiscreteType::kReal;
+    inputs_.push_back({v.name.substr(kFed.size()), !is_real, 0.0});
+    input_table_.push_back({index_of(v.symbol), index_of(v.pre), is_real ? 0 : 1});
   }
-  samples_ = Formulas(list, inputs);
+  compile_levels(inputs);
+  list_samples();
+  list_outputs();
 
-  // Relations and discrete equations, sorted by what they read of each other.
-  const std::size_t relations = model_.relations.size();
-  const std::size_t count = relations + model_.discrete_equations.size();
-  std::vector<Expr> value(count);
-  std::vector<std::ptrdiff_t> setter(system_.graph().slot_count(), -1);
-  for (std::size_t k = 0; k < count; ++k) {
-    const Expr target =
-        k < relations ? model_.relations[k].slot : model_.discrete_equations[k - relations].target;
-    value[k] =
-        k < relations ? model_.relations[k].value : model_.discrete_equations[k - relations].value;
-    setter[target.node()->slot().index()] = static_cast<std::ptrdiff_t>(k);
+  tables_.variable_count = system_.variables().size();
+  tables_.slot_count = system_.graph().slot_count();
+  tables_.output_count = output_names_.size();
+  tables_.relation_count = relation_table_.size();
+  tables_.relations = relation_table_.data();
+  tables_.sizes = relation_sizes_.formulas();
+  tables_.level_count = level_table_.size();
+  tables_.levels = level_table_.data();
+  tables_.equation_slots = equation_slots_.data();
+  tables_.discrete_count = discrete_table_.size();
+  tables_.discretes = discrete_table_.data();
+  tables_.reinit_count = model_.reinits.size();
+  tables_.reinits = reinits_.formulas();
+  tables_.reset_place = reset_place_.data();
+  tables_.termination_count = model_.terminations.size();
+  tables_.terminations = terminations_.formulas();
+  tables_.sample_count = sample_table_.size();
+  tables_.samples = sample_table_.data();
+  tables_.input_count = input_table_.size();
+  tables_.inputs = input_table_.data();
+  event_.relations.reserve(relation_table_.size());
+}
+
+// Relations and discrete equations, sorted by what they read of each other.
+void RealtimeEngine::compile_levels(const std::vector<std::vector<Expr>>& inputs) {
+  std::vector<SlotAssignment> items;
+  for (const Relation& r : model_.relations) items.push_back({r.slot, r.value});
+  for (const DiscreteEquation& e : model_.discrete_equations) {
+    items.push_back({e.target, e.value});
+    equation_slots_.push_back(index_of(e.target));
   }
-  std::vector<std::vector<std::size_t>> reads(count);
-  for (std::size_t k = 0; k < count; ++k)
-    for (const Expr& leaf : leaves_of(value[k])) {
-      if (!leaf.is_slot()) continue;
-      const std::ptrdiff_t from = setter[leaf.node()->slot().index()];
-      if (from >= 0) reads[k].push_back(static_cast<std::size_t>(from));
-    }
-  for (std::vector<std::size_t>& items : sort_into_waves(reads)) {
+  for (std::vector<std::size_t>& wave : sort_into_waves(items)) {
     std::vector<Expr> expressions;
-    for (const std::size_t k : items) expressions.push_back(value[k]);
-    levels_.push_back({std::move(items), Formulas(expressions, inputs)});
+    for (const std::size_t k : wave) expressions.push_back(items[k].value);
+    tables_.most_items = std::max(tables_.most_items, wave.size());
+    levels_.push_back(std::make_unique<Level>(std::move(wave), TapeFormulas(expressions, inputs)));
+    const Level& level = *levels_.back();
+    level_table_.push_back({level.items.size(), level.items.data(), level.formulas.formulas()});
   }
+}
 
+// sample(start, interval), whose interval does not change.
+void RealtimeEngine::list_samples() {
+  for (std::size_t k = 0; k < model_.samples.size(); ++k) {
+    const Sample& s = model_.samples[k];
+    const std::vector<Expr> list = {s.interval};
+    const TapeFormulas formulas(list, state_inputs(system_));
+    const SystemState start = start_state(system_);
+    const double t = tables_.start_time;
+    const double* in[] = {&t, start.values.data(), start.slopes.data(), parameters_.data(),
+                          start.slots.data()};
+    double interval = 0.0;
+    formulas.formulas().evaluate(&formulas, in, &interval);
+    if (!(interval * options_.max_events >= options_.step))
+      throw Error(fmt::format("sample() every {:g} s is more than {} events in a step of {:g} s",
+                              interval, options_.max_events, options_.step),
+                  s.where);
+    sample_table_.push_back({index_of(s.slot), index_of(flat_->next_samples[k]), interval});
+  }
+}
+
+void RealtimeEngine::list_outputs() {
   std::map<std::string, Expr> results;
   std::vector<std::string> names;
   const auto add = [&](const std::string& name, const Expr& result) {
@@ -129,19 +179,6 @@ void RealtimeEngine::compile() {
     output_names_.push_back(name);
     formulas_.outputs.push_back(found->second);
   }
-
-  const std::size_t slots = system_.graph().slot_count();
-  for (std::vector<double>* v : {&values_, &before_, &ahead_, &sizes_}) v->assign(relations, 0.0);
-  at_zero_.assign(relations, Zero::kAway);
-  fired_.assign(relations, false);
-  located_.assign(relations, false);
-  armed_.assign(relations, false);
-  entry_slots_.assign(slots, 0.0);
-  reset_done_.assign(model_.reinits.size(), false);
-  reset_pending_.assign(model_.reinits.size(), false);
-  reset_values_.assign(model_.reinits.size(), 0.0);
-  history_.assign(kMostRounds, std::vector<double>(slots));
-  event_.relations.reserve(relations);
 }
 
 ModeId RealtimeEngine::flat_mode(std::size_t index) {
@@ -155,16 +192,17 @@ ModeId RealtimeEngine::flat_mode(std::size_t index) {
 
 // The start is an offline matter: the initial problem and the first event iteration.
 void RealtimeEngine::find_start() {
-  state_ = start_state(system_);
+  start_state_ = start_state(system_);
   const auto visit = [this](std::size_t index) -> ModeRun* {
     std::unique_ptr<ModeRun>& run = start_runs_[index];
     if (run == nullptr) {
       const ModeId id = flat_mode(index);
       try {
         check_structure(system_, system_.modes()[id.index()]);
-        run = make_mode_run(system_, id, offline_options(), 1e-9, start_time_, state_, warnings_);
+        run = make_mode_run(system_, id, offline_options(), 1e-9, tables_.start_time, start_state_,
+                            warnings_);
         if (run == nullptr) {
-          auto analysed = analyse_by_numbers(system_, id, start_time_, state_);
+          auto analysed = analyse_by_numbers(system_, id, tables_.start_time, start_state_);
           run = std::make_unique<ModeRun>(system_, std::move(analysed), offline_options(), 1e-9);
         }
       } catch (const Error&) {
@@ -174,25 +212,66 @@ void RealtimeEngine::find_start() {
     return run.get();
   };
   events_ = std::make_unique<EventIteration>(system_, visit, [] { return false; });
-  const Settled settled = events_->start(start_time_, state_);
+  const Settled settled = events_->start(tables_.start_time, start_state_);
   if (!settled.ok) throw Error(settled.problem);
-  start_mode_ = settled.mode;
-  start_state_ = state_;
-  base_ = left_ = state_;
-  slots_ = state_.slots;
-  if (prepare(start_mode_, start_time_, state_) == nullptr) throw Error(objection_);
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    inputs_[k].start = start_state_.slots[input_table_[k].slot];
+  tables_.slot_count = start_state_.slots.size();
+  tables_.variable_count = start_state_.values.size();
+  tables_.start_mode = settled.mode;
+  tables_.start_values = start_state_.values.data();
+  tables_.start_slopes = start_state_.slopes.data();
+  tables_.start_slots = start_state_.slots.data();
+
+  engine_.model = &tables_;
+  const fs_counts counts = fs_bind_model(&engine_, {});
+  model_numbers_.resize(counts.numbers);
+  model_flags_.resize(counts.flags);
+  fs_bind_model(&engine_, {model_numbers_.data(), model_flags_.data(), nullptr});
+  std::ranges::copy(start_state_.values, engine_.values);
+  std::ranges::copy(start_state_.slopes, engine_.slopes);
+  std::ranges::copy(start_state_.values, engine_.base_values);
+  std::ranges::copy(start_state_.slopes, engine_.base_slopes);
+  std::ranges::copy(start_state_.slots, engine_.slots);
+  if (prepare(settled.mode, tables_.start_time) == nullptr) throw Error(objection_);
+  note_way(settled.mode);
 }
 
-PreparedMode* RealtimeEngine::prepare(std::size_t mode, double t, const SystemState& state) {
+// Room for the largest mode. What the engine holds of a point there is found again by fs_enter.
+void RealtimeEngine::make_room() {
+  mode_table_.assign(prepared_.size(), nullptr);
+  for (std::size_t k = 0; k < prepared_.size(); ++k) {
+    if (prepared_[k] == nullptr) continue;
+    const fs_mode& mode = prepared_[k]->tables();
+    mode_table_[k] = &mode;
+    tables_.most_n = std::max(tables_.most_n, mode.n);
+    tables_.most_d = std::max(tables_.most_d, mode.d);
+    tables_.most_held = std::max(tables_.most_held, mode.held_count);
+    tables_.most_entries = std::max(tables_.most_entries, mode.entry_count);
+    tables_.most_targets = std::max(tables_.most_targets, mode.target_count);
+  }
+  tables_.mode_count = mode_table_.size();
+  tables_.modes = mode_table_.data();
+  const fs_counts counts = fs_bind_modes(&engine_, {});
+  mode_numbers_.assign(counts.numbers, 0.0);
+  mode_indices_.assign(counts.indices, 0);
+  fs_bind_modes(&engine_, {mode_numbers_.data(), nullptr, mode_indices_.data()});
+}
+
+// From the point where the round at hand starts.
+PreparedMode* RealtimeEngine::prepare(std::size_t mode, double t) {
   const ModeId id = flat_mode(mode);
-  if (prepared_.size() <= mode) prepared_.resize(mode + 1);
-  if (prepared_[mode] != nullptr) return prepared_[mode].get();
+  if (mode < prepared_.size() && prepared_[mode] != nullptr) return prepared_[mode].get();
   if (objections_.contains(mode)) {
     objection_ = objections_[mode];
     return nullptr;
   }
+  const std::size_t before = engine_.mode;
   try {
     check_structure(system_, system_.modes()[id.index()]);
+    SystemState state{{engine_.base_values, engine_.base_values + tables_.variable_count},
+                      {engine_.base_slopes, engine_.base_slopes + tables_.variable_count},
+                      {engine_.slots, engine_.slots + tables_.slot_count}};
     std::unique_ptr<ModeRun> run =
         make_mode_run(system_, id, offline_options(), 1e-9, t, state, warnings_);
     if (run == nullptr)
@@ -200,37 +279,95 @@ PreparedMode* RealtimeEngine::prepare(std::size_t mode, double t, const SystemSt
           fmt::format("mode '{}' cannot be prepared for fixed steps: its structure does not "
                       "tell its constraints",
                       events_->mode(mode).mode.name));
-    SystemState point = state;
-    if (!run->make_consistent(t, point).ok())
+    if (!run->make_consistent(t, state).ok())
       throw Error(fmt::format("mode '{}' has no consistent point at t = {:.10g}",
                               events_->mode(mode).mode.name, t));
+    std::vector<std::size_t> guards;
+    for (const std::size_t r : events_->mode(mode).sources)
+      if (r < model_.relations.size()) guards.push_back(r);
+    if (prepared_.size() <= mode) prepared_.resize(mode + 1);
     prepared_[mode] =
-        std::make_unique<PreparedMode>(system_, std::move(run), formulas_, options_.step, t, point);
+        std::make_unique<PreparedMode>(system_, std::move(run), formulas_, std::move(guards),
+                                       options_.method == RealtimeMethod::kExact);
+    make_room();
+    std::ranges::copy(state.values, engine_.values);
+    std::ranges::copy(state.slopes, engine_.slopes);
+    if (!fs_enter(&engine_, mode, t)) {
+      prepared_[mode] = nullptr;
+      make_room();
+      throw Error(fmt::format(
+          "mode '{}' cannot be prepared for fixed steps: its equations do not determine the "
+          "derivatives and the other unknowns from the states",
+          events_->mode(mode).mode.name));
+    }
   } catch (const Error& error) {
     objection_ = objections_[mode] = error.message();
   }
-  return prepared_[mode].get();
+  engine_.mode = before;
+  return mode < prepared_.size() ? prepared_[mode].get() : nullptr;
+}
+
+std::size_t RealtimeEngine::find_or_prepare(double t) noexcept {
+  try {
+    const std::vector<double> slots(engine_.slots, engine_.slots + tables_.slot_count);
+    const std::size_t found = events_->modes().find(parameters_, slots);
+    prepare(found, t);
+    if (found >= prepared_.size()) {
+      prepared_.resize(found + 1);
+      make_room();
+    }
+    note_way(found);
+    return found;
+  } catch (const Error& error) {
+    objection_ = error.message();
+    return FS_NONE;
+  }
+}
+
+void RealtimeEngine::tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept {
+  event_.relations.clear();
+  for (std::size_t r = 0; r < tables_.relation_count; ++r)
+    if (engine_.fired[r] != 0) event_.relations.push_back(r);
+  event_.time = t;
+  event_.from = from;
+  event_.to = to;
+  event_.rounds = rounds;
+  if (on_event) on_event(event_);
 }
 
 void RealtimeEngine::rehearse(double stop_time) {
   constexpr int kLongestStorm = 16;
+  engine_.hooks.owner = this;
+  engine_.hooks.find_mode = [](void* owner, double t) {
+    return static_cast<RealtimeEngine*>(owner)->find_or_prepare(t);
+  };
+  engine_.hooks.keep = [](void* owner, std::size_t mode, const fs_configuration* made) {
+    static_cast<RealtimeEngine*>(owner)->prepared_[mode]->add_configuration(*made);
+  };
+  engine_.hooks.on_event = [](void* owner, double t, std::size_t from, std::size_t to, int rounds) {
+    static_cast<RealtimeEngine*>(owner)->tell_event(t, from, to, rounds);
+  };
   restart();
+  std::optional<InputTable> table;
+  if (!options_.rehearsal_inputs.empty()) table.emplace(options_.rehearsal_inputs, inputs_);
   const double end = stop_time - 1e-9 * options_.step;
   int storm = 0;
   const auto refuse = [&](const std::string& what) {
     if (refusal_.empty())
-      refusal_ = fmt::format("{} at t = {:.10g} in mode '{}'", what, time(), mode(mode_).mode.name);
+      refusal_ =
+          fmt::format("{} at t = {:.10g} in mode '{}'", what, time(), mode(engine_.mode).mode.name);
   };
-  while (time() < end && refusal_.empty() && !is_terminated_) {
+  while (time() < end && refusal_.empty() && engine_.is_terminated == 0) {
     objection_.clear();
-    const unsigned status = step();
+    const unsigned status = step(table ? table->at(time()) : nullptr);
     if ((status & kResetLost) != 0) refuse("reinit sets a variable that is no state");
     if ((status & kStateNotFinite) != 0) refuse("a step of this length has no finite solution");
     if ((status & kStateJumped) != 0)
-      refuse(fmt::format(
-          "{} jumps by {:.3g}, which takes an impulse, and fixed steps have none (say "
-          "by reinit what it jumps to)",
-          system_.variables()[jumped_].name, state_.values[jumped_] - left_.values[jumped_]));
+      refuse(
+          fmt::format("{} jumps by {:.3g}, which takes an impulse, and fixed steps have none (say "
+                      "by reinit what it jumps to)",
+                      system_.variables()[engine_.jumped].name,
+                      engine_.values[engine_.jumped] - engine_.left_values[engine_.jumped]));
     if ((status & kNotSettled) != 0 && options_.rounds == InstantRounds::kFull)
       refuse(fmt::format("{}no discrete values agree with the relations{}",
                          objection_.empty() ? "" : objection_ + "; without that mode ",
@@ -245,26 +382,83 @@ void RealtimeEngine::rehearse(double stop_time) {
           event_.relations.empty() ? "a relation" : relation_text(event_.relations.front())));
   }
   if (!refusal_.empty()) throw Error(refusal_);
-  is_rehearsing_ = false;
+  if (options_.neighbours > 0) prepare_neighbours();
+  engine_.hooks.find_mode = nullptr;
+  engine_.hooks.keep = nullptr;
+  compile_lookup();
   restart();
 }
 
-void RealtimeEngine::restart() noexcept {
-  sample_ = 0;
-  mode_ = start_mode_;
-  state_.values = start_state_.values;
-  state_.slopes = start_state_.slopes;
-  state_.slots = start_state_.slots;
-  slots_ = start_state_.slots;
-  is_pending_ = is_terminated_ = false;
-  std::fill(reset_done_.begin(), reset_done_.end(), false);
-  prepared_[mode_]->enter(start_time_, state_, is_rehearsing_);
-  evaluate(relation_sizes_, start_time_, state_);
-  std::copy(relation_sizes_.values.begin(), relation_sizes_.values.end(), sizes_.begin());
-  std::fill(armed_.begin(), armed_.end(), false);
-  prepared_[mode_]->relations(start_time_, values_.data());
-  arm(values_);
+// Modes that differ from those met in one structural condition, then from these, and so on. They
+// are what inputs that the rehearsal did not see may lead to. One that cannot be prepared is left
+// out.
+void RealtimeEngine::prepare_neighbours() {
+  std::vector<std::size_t> queue;
+  for (const auto& [mode, way] : ways_) queue.push_back(mode);
+  const std::size_t most = queue.size() + options_.neighbours;
+  std::set<std::size_t> seen(queue.begin(), queue.end());
+  for (std::size_t k = 0; k < queue.size() && prepared_count() < most; ++k)
+    for (const std::size_t next :
+         events_->modes().neighbours(queue[k], parameters_, start_state_.slots)) {
+      if (prepared_count() >= most || !seen.insert(next).second) continue;
+      std::ranges::copy(start_state_.values, engine_.base_values);
+      std::ranges::copy(start_state_.slopes, engine_.base_slopes);
+      std::ranges::copy(start_state_.slots, engine_.slots);
+      if (prepare(next, tables_.start_time) == nullptr) continue;
+      note_way(next);
+      ways_[next].names.clear();
+      queue.push_back(next);
+    }
 }
+
+void RealtimeEngine::note_way(std::size_t mode) {
+  const auto [place, is_new] = ways_.try_emplace(mode);
+  Way& way = place->second;
+  if (is_new) {
+    for (const auto& [condition, value] : events_->mode(mode).frozen)
+      way.conditions.emplace_back(condition, value ? 1.0 : 0.0);
+    std::ranges::sort(way.conditions, {}, [](const auto& c) { return c.first.node()->id; });
+  }
+  std::vector<double> names;
+  for (const DiscreteVariable& v : model_.discretes)
+    if (v.names_mode) names.push_back(engine_.slots[index_of(v.symbol)]);
+  way.names.insert(std::move(names));
+}
+
+// The ways as rows of values of all conditions; those without names, which only decide between
+// modes with the same equations, after the others.
+void RealtimeEngine::compile_lookup() {
+  const std::vector<std::vector<Expr>> symbols = state_inputs(system_);
+  std::vector<Expr> conditions;
+  for (const DiscreteVariable& v : model_.discretes)
+    if (v.names_mode) conditions.push_back(v.symbol);
+  const std::size_t naming = conditions.size();
+  std::map<const Node*, std::size_t> places;
+  for (const auto& [mode, way] : ways_)
+    for (const auto& [condition, value] : way.conditions)
+      if (places.emplace(condition.node(), conditions.size()).second)
+        conditions.push_back(condition);
+  conditions_ = TapeFormulas(conditions, {symbols[3], symbols[4]});
+  const auto add_row = [&](std::size_t mode, const Way& way, const std::vector<double>& names) {
+    std::vector<double> row(conditions.size(), std::numeric_limits<double>::quiet_NaN());
+    std::ranges::copy(names, row.begin());
+    for (const auto& [condition, value] : way.conditions) row[places[condition.node()]] = value;
+    rows_.insert(rows_.end(), row.begin(), row.end());
+    row_modes_.push_back(mode);
+  };
+  for (const auto& [mode, way] : ways_)
+    for (const std::vector<double>& names : way.names) add_row(mode, way, names);
+  for (const auto& [mode, way] : ways_)
+    if (naming > 0 || way.names.empty()) add_row(mode, way, {});
+  tables_.condition_count = conditions.size();
+  tables_.conditions = conditions_.formulas();
+  tables_.row_count = row_modes_.size();
+  tables_.rows = rows_.data();
+  tables_.row_modes = row_modes_.data();
+  make_room();
+}
+
+void RealtimeEngine::restart() noexcept { fs_restart(&engine_); }
 
 const FlatMode& RealtimeEngine::mode(std::size_t index) const { return events_->mode(index); }
 
@@ -275,167 +469,6 @@ const std::string& RealtimeEngine::relation_text(std::size_t relation) const {
 std::size_t RealtimeEngine::prepared_count() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(prepared_, [](const auto& p) { return p != nullptr; }));
-}
-
-double RealtimeEngine::time_at(std::size_t tick) const noexcept {
-  return start_time_ + options_.step * (static_cast<double>(sample_) +
-                                        static_cast<double>(tick) / static_cast<double>(kWhole));
-}
-
-void RealtimeEngine::evaluate(Formulas& formulas, double t, const SystemState& at) noexcept {
-  const double* inputs[] = {&t, at.values.data(), at.slopes.data(), parameters_.data(),
-                            slots_.data()};
-  formulas.tape.evaluate(inputs, formulas.registers, formulas.values.data());
-}
-
-void RealtimeEngine::read_outputs(double* values) noexcept {
-  prepared_[mode_]->outputs(time(), values);
-}
-
-// The values that the next step starts from. A relation fires once it has left zero.
-void RealtimeEngine::arm(const std::vector<double>& values) noexcept {
-  for (std::size_t r = 0; r < values.size(); ++r) {
-    const double side = slot(model_.relations[r].slot) != 0.0 ? 1.0 : -1.0;
-    if (side * values[r] > kBand * sizes_[r]) armed_[r] = true;
-    before_[r] = values[r];
-  }
-}
-
-// Relations whose slot no longer says what they are, marked in fired_. One that is still at zero
-// since the last event has to leave the band around it.
-bool RealtimeEngine::find_violated(double t) noexcept {
-  prepared_[mode_]->relations(t, values_.data());
-  bool any = false;
-  const std::size_t count = model_.relations.size();
-  for (const std::size_t r : events_->mode(mode_).sources) {
-    if (r >= count) continue;
-    const double side = slot(model_.relations[r].slot) != 0.0 ? 1.0 : -1.0;
-    fired_[r] = side * values_[r] < (armed_[r] ? 0.0 : -kBand * sizes_[r]);
-    any = any || fired_[r];
-  }
-  return any;
-}
-
-// In: the mode's point is at the end of a step of `length` ticks from `tick`, where something is
-// violated; the beginning is saved. Out: at the event. Returns its tick.
-std::size_t RealtimeEngine::locate(std::size_t tick, std::size_t length, double t) noexcept {
-  PreparedMode& mode = *prepared_[mode_];
-  if (options_.adjustment == StepAdjustment::kNone) return tick + length;
-  const double tick_time = options_.step / static_cast<double>(kWhole);
-  if (options_.adjustment == StepAdjustment::kDelta) {
-    double fraction = 1.0;
-    for (std::size_t r = 0; r < fired_.size(); ++r) {
-      if (!fired_[r]) continue;
-      const double eta = before_[r] / (before_[r] - values_[r]);  // RE (16)
-      if (eta >= 0.0 && eta < fraction) fraction = eta;
-    }
-    // Of several the first; the others come later in the sample.
-    for (std::size_t r = 0; r < fired_.size(); ++r)
-      if (fired_[r] && before_[r] / (before_[r] - values_[r]) > fraction * (1.0 + 1e-12))
-        fired_[r] = false;
-    const auto ticks =
-        static_cast<std::size_t>(std::lround(fraction * static_cast<double>(length)));
-    mode.interpolate(fraction);
-    mode.complete(t + tick_time * static_cast<double>(ticks));
-    return tick + ticks;
-  }
-  mode.restore();
-  located_ = fired_;
-  std::size_t low = 0;
-  std::size_t high = length;
-  while (high - low > 1) {
-    const std::size_t part = std::bit_floor((high - low) / 2);
-    mode.advance(t + tick_time * static_cast<double>(low), tick_time * static_cast<double>(part),
-                 part);
-    if (find_violated(t + tick_time * static_cast<double>(low + part))) {
-      high = low + part;
-      located_ = fired_;
-      mode.restore();
-    } else {
-      low += part;
-      mode.save();
-    }
-  }
-  mode.advance(t + tick_time * static_cast<double>(low), tick_time, 1);
-  // Other parts may lead to other last digits: what was violated at that tick is what fires.
-  if (!find_violated(t + tick_time * static_cast<double>(high))) fired_ = located_;
-  return tick + high;
-}
-
-std::size_t RealtimeEngine::ticks_to_sample(double t, std::size_t most) const noexcept {
-  std::size_t ticks = most;
-  for (const Expr& next : flat_->next_samples) {
-    const double wait = (slots_[next.node()->slot().index()] - t) / options_.step;
-    if (!(wait * static_cast<double>(kWhole) < static_cast<double>(ticks))) continue;
-    ticks = static_cast<std::size_t>(std::max(0.0, std::round(wait * static_cast<double>(kWhole))));
-  }
-  return ticks;
-}
-
-// Samples of the model (sample(start, interval)) that are due.
-bool RealtimeEngine::fire_samples(double t) noexcept {
-  bool any = false;
-  for (std::size_t k = 0; k < model_.samples.size(); ++k) {
-    double& next = slot(flat_->next_samples[k]);
-    if (next > t + options_.step / static_cast<double>(kWhole)) continue;
-    const double interval = samples_.values[2 * k + 1];
-    next += interval;
-    slot(model_.samples[k].slot) = 1.0;
-    any = true;
-  }
-  return any;
-}
-
-unsigned RealtimeEngine::step() noexcept {
-  status_ = 0;
-  if (is_terminated_) return kModelTerminated;
-  int events = 0;
-  std::size_t tick = 0;
-  const auto count = [&] {
-    ++events;
-    status_ |= kEventTaken;
-  };
-  if (is_pending_) {
-    is_pending_ = false;
-    find_violated(time_at(0));
-    settle(time_at(0));
-    count();
-  }
-  while (tick < kWhole && !is_terminated_) {
-    PreparedMode& mode = *prepared_[mode_];
-    const double t = time_at(tick);
-    const std::size_t length = ticks_to_sample(t, kWhole - tick);
-    mode.save();
-    const double duration =
-        options_.step * static_cast<double>(length) / static_cast<double>(kWhole);
-    if (!mode.advance(t, duration, length)) {
-      mode.restore();
-      status_ |= kStateNotFinite;
-      break;
-    }
-    const bool may_settle = events < options_.max_events && !is_pending_;
-    if (length > 0 && find_violated(t + duration)) {
-      if (may_settle) {
-        tick = locate(tick, length, t);
-        settle(time_at(tick));
-        count();
-        continue;
-      }
-      status_ |= kEventsLeft;
-      is_pending_ = true;
-    }
-    if (length > 0) arm(values_);
-    tick += length;
-    if (tick < kWhole || !model_.samples.empty()) {
-      if (fire_samples(time_at(tick))) {
-        std::fill(fired_.begin(), fired_.end(), false);
-        settle(time_at(tick));
-        count();
-      }
-    }
-  }
-  ++sample_;
-  return is_terminated_ ? status_ | kModelTerminated : status_;
 }
 
 }  // namespace saltus

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,27 +30,37 @@ enum class InstantRounds {
   kPropagated,  // one round a sample, the next one in the next sample (OT)
 };
 
+// How modes advance.
+enum class RealtimeMethod {
+  kExact,     // affine modes by exact matrices, others linearly implicitly
+  kImplicit,  // all modes linearly implicitly: order 2, L-stable
+};
+
 struct RealtimeOptions {
   double step = 1e-3;                     // s
   std::optional<double> start_time = {};  // s; not given: the system's own experiment decides
   std::optional<double> stop_time = {};   // s, of the rehearsal
+  RealtimeMethod method = RealtimeMethod::kExact;
   StepAdjustment adjustment = StepAdjustment::kExact;
   InstantRounds rounds = InstantRounds::kFull;
   int max_events = 8;                     // in one sample; the rest is left to the next
   std::vector<std::string> outputs = {};  // names of variables; empty: all
+  std::size_t neighbours = 0;             // modes prepared besides those that the rehearsal meets
+  std::string rehearsal_inputs = {};      // CSV file (input_table.h); empty: start values
 };
 
 // What a step had to do, or could not; several may apply.
 enum RealtimeStatus : unsigned {
   kStepDone = 0,
-  kEventTaken = 1u << 0,
-  kModeUnprepared = 1u << 1,   // a mode was asked for that is not there; the present one is held
-  kNotSettled = 1u << 2,       // rounds are left for the next sample
-  kStateNotFinite = 1u << 3,   // the state before the step is held
-  kEventsLeft = 1u << 4,       // more than max_events; the rest is left to the next sample
-  kResetLost = 1u << 5,        // reinit of a variable that is no state of the mode
-  kStateJumped = 1u << 6,      // a mode was entered that an impulse would have to lead into
-  kModelTerminated = 1u << 7,  // terminate() of the model
+  kEventTaken = FS_EVENT_TAKEN,
+  kModeUnprepared = FS_MODE_UNPREPARED,
+  kNotSettled = FS_NOT_SETTLED,
+  kStateNotFinite = FS_STATE_NOT_FINITE,
+  kEventsLeft = FS_EVENTS_LEFT,
+  kResetLost = FS_RESET_LOST,
+  kStateJumped = FS_STATE_JUMPED,
+  kModelTerminated = FS_TERMINATED,
+  kInputRefused = FS_INPUT_REFUSED,
 };
 
 // What happened at one instant, for a log.
@@ -61,14 +72,17 @@ struct RealtimeEvent {
   std::vector<std::size_t> relations;  // that fired
 };
 
+// An input of the model: `input Real u` of its top level, where it was loaded to be fed.
+struct RealtimeInput {
+  std::string name;
+  bool is_discrete = false;  // Boolean, Integer or an enumeration
+  double start = 0.0;
+};
+
 // Runs a system that comes from text with a fixed step. The constructor prepares: it finds the
 // start, and rehearses the run to the stop time, so that every mode it meets is analysed, reduced
-// and compiled. After that step() works with what is there: it neither allocates nor throws nor
-// calls the system, and its work is bounded.
-//
-// An event is a relation that has changed at the end of a step. It is located by halving, the
-// instant settled by rounds as offline (relations, discrete equations, mode, point; then pre), and
-// the rest of the sample taken from there, so that samples stay on their grid.
+// and compiled. After that step() works with what is there (fixed_step.h): it neither allocates nor
+// throws nor calls the system, and its work is bounded.
 class RealtimeEngine {
  public:
   // Throws Error that says what cannot be prepared, and why. The system must come from build().
@@ -79,15 +93,16 @@ class RealtimeEngine {
 
   // Back to the start; the same steps give the same numbers, to the last bit.
   void restart() noexcept;
-  // One sample. Returns RealtimeStatus flags.
-  unsigned step() noexcept;
-  double time() const noexcept { return time_at(0); }
+  // One sample, with the inputs held over it; null: as they were. Returns RealtimeStatus flags.
+  unsigned step(const double* inputs = nullptr) noexcept { return fs_step(&engine_, inputs); }
+  double time() const noexcept { return fs_time(&engine_); }
   // Values of outputs() at the present time.
-  void read_outputs(double* values) noexcept;
+  void read_outputs(double* values) noexcept { fs_outputs(&engine_, values); }
 
   const std::vector<std::string>& output_names() const { return output_names_; }
-  std::size_t sample() const { return sample_; }
-  std::size_t present_mode() const { return mode_; }
+  const std::vector<RealtimeInput>& inputs() const { return inputs_; }
+  std::size_t sample() const { return engine_.sample; }
+  std::size_t present_mode() const { return engine_.mode; }
   const FlatMode& mode(std::size_t index) const;
   bool is_prepared(std::size_t index) const { return prepared_[index] != nullptr; }
   const PreparedMode& prepared(std::size_t index) const { return *prepared_[index]; }
@@ -97,97 +112,76 @@ class RealtimeEngine {
   // Called at every event, inside of step(); what it does is not bounded by the engine.
   std::function<void(const RealtimeEvent&)> on_event;
   // Why the model ended the run. Pre: it has.
-  const std::string& message() const { return model_.terminations[terminated_by_].message; }
+  const std::string& message() const { return model_.terminations[engine_.terminated_by].message; }
+
+  // What the steps work with, for C code: tables and, behind them, formulas.
+  const fs_model& tables() const { return tables_; }
+  const fs_engine& memory() const { return engine_; }
+  const std::string& name() const { return system_.name(); }
 
  private:
-  struct Formulas {
-    Formulas() = default;
-    Formulas(const std::vector<Expr>& expressions, const std::vector<std::vector<Expr>>& inputs)
-        : tape(expressions, inputs), registers(tape.make_workspace()), values(expressions.size()) {}
-    Tape tape;
-    Tape::Workspace registers;
-    std::vector<double> values;
+  // How a mode is recognised: the values of its structural conditions, and those that the variables
+  // that name it had.
+  struct Way {
+    std::vector<std::pair<Expr, double>> conditions;
+    std::set<std::vector<double>> names;
   };
   struct Level {
     std::vector<std::size_t> items;  // relations, then discrete equations
-    Formulas formulas;
+    TapeFormulas formulas;
   };
-  enum class Zero : unsigned char { kAway, kFired, kWasThere };
 
   void refuse_unsupported() const;
   void compile();
+  void compile_levels(const std::vector<std::vector<Expr>>& inputs);
+  void list_outputs();
+  void list_samples();
   void find_start();
   void rehearse(double stop_time);
-  PreparedMode* prepare(std::size_t mode, double t, const SystemState& state);
+  PreparedMode* prepare(std::size_t mode, double t);
   ModeId flat_mode(std::size_t index);
-
-  double time_at(std::size_t tick) const noexcept;
-  bool find_violated(double t) noexcept;
-  std::size_t locate(std::size_t tick, std::size_t length, double t) noexcept;
-  std::size_t ticks_to_sample(double t, std::size_t most) const noexcept;
-  bool fire_samples(double t) noexcept;
-  void settle(double t) noexcept;
-  bool agree(double t, bool once) noexcept;
-  void arm(const std::vector<double>& values) noexcept;
-  std::size_t find_mode(double t) noexcept;
-  void take_values(double t) noexcept;
-  bool relation_value(std::size_t relation, double value) const noexcept;
-  bool reinitialise(double t) noexcept;
-  bool accept_values() noexcept;
-  bool leave_zero(double t) noexcept;
-  void look_beyond_zero(double t) noexcept;
-  bool look_ahead(double t) noexcept;
-  void evaluate(Formulas& formulas, double t, const SystemState& at) noexcept;
-  double& slot(const Expr& symbol) noexcept { return slots_[symbol.node()->slot().index()]; }
+  std::size_t find_or_prepare(double t) noexcept;
+  void make_room();
+  void prepare_neighbours();
+  void note_way(std::size_t mode);
+  void compile_lookup();
+  void tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept;
 
   HybridSystem system_;
   std::shared_ptr<const FlatSystem> flat_;
   const FlatModel& model_;
   RealtimeOptions options_;
   std::vector<double> parameters_;
-  double start_time_ = 0.0;
   std::vector<std::string> output_names_;
+  std::vector<RealtimeInput> inputs_;
   RealtimeFormulas formulas_;
   std::vector<std::string> warnings_;
   std::unique_ptr<EventIteration> events_;
   std::map<std::size_t, std::unique_ptr<ModeRun>> start_runs_;
   std::vector<ModeId> flat_modes_;
   std::vector<std::unique_ptr<PreparedMode>> prepared_;
-  bool is_rehearsing_ = true;
-  std::string refusal_;    // met while rehearsing
-  std::string objection_;  // why the last mode tried in vain cannot be prepared
+  std::map<std::size_t, Way> ways_;  // by mode
+  std::string refusal_;              // met while rehearsing
+  std::string objection_;            // why the last mode tried in vain cannot be prepared
   std::map<std::size_t, std::string> objections_;  // by mode
 
-  Formulas relation_sizes_, reinits_, terminations_, samples_;
-  std::vector<Level> levels_;
-  std::vector<bool> is_continuous_;
-
-  // The run.
+  // The tables, and what they point at.
+  fs_model tables_{};
+  fs_engine engine_{};
   SystemState start_state_;
-  std::size_t start_mode_ = 0;
-  std::size_t sample_ = 0;
-  std::size_t mode_ = 0;
-  bool is_pending_ = false;  // relations are violated, or rounds are left, where the sample begins
-  bool is_terminated_ = false;
-  std::size_t terminated_by_ = 0;
-  unsigned status_ = 0;
-  std::size_t jumped_ = 0;  // the variable of kStateJumped
-
-  // Of the instant at hand.
-  SystemState state_, base_, left_;
-  std::vector<double> slots_;
-  std::vector<double> values_, before_, ahead_, sizes_;  // by relation
-  std::vector<Zero> at_zero_;
-  std::vector<bool> fired_, located_;
-  std::vector<bool> armed_;  // has left zero since the last event, on the side its slot says
-  bool keeps_at_zero_ = false;
-  bool entered_mode_ = false;
-  bool crossing_is_past_ = false;
-  std::vector<bool> reset_done_, reset_pending_;
-  std::vector<std::size_t> reset_place_;  // by reinit: in formulas_.reset
-  std::vector<double> reset_values_;
-  std::vector<std::vector<double>> history_;
-  std::vector<double> entry_slots_;
+  TapeFormulas relation_sizes_, reinits_, terminations_, conditions_;
+  std::vector<std::unique_ptr<Level>> levels_;
+  std::vector<fs_relation> relation_table_;
+  std::vector<fs_level> level_table_;
+  std::vector<std::size_t> equation_slots_, reset_place_, row_modes_;
+  std::vector<fs_discrete> discrete_table_;
+  std::vector<fs_sample> sample_table_;
+  std::vector<fs_input> input_table_;
+  std::vector<const fs_mode*> mode_table_;
+  std::vector<double> rows_;
+  std::vector<double> model_numbers_, mode_numbers_;
+  std::vector<unsigned char> model_flags_;
+  std::vector<std::size_t> mode_indices_;
   RealtimeEvent event_;
 };
 

@@ -9,9 +9,12 @@
 #include <ctime>
 #include <limits>
 #include <map>
+#include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/processor_time.h"
+#include "realtime/input_table.h"
 #include "simulate/simulate.h"
 
 namespace saltus {
@@ -115,13 +118,27 @@ std::vector<Deviation> compare(const HybridSystem& system, const SimulateResult&
 
 }  // namespace
 
-RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions& options) {
+RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions& given) {
+  RealtimeRunOptions options = given;
+  if (options.engine.rehearsal_inputs.empty()) options.engine.rehearsal_inputs = options.input_file;
+  const bool is_linked = options.link.udp_port > 0 || !options.link.shared_memory.empty();
+  if (is_linked && !options.input_file.empty())
+    throw Error("inputs come from a file or over a link, not both");
+  if (options.compare_offline && (is_linked || !options.input_file.empty()))
+    throw Error("a run with inputs has no offline run to compare with");
   RealtimeResult result;
   SimulateResult& run = result.run;
   const double step = options.engine.step;
   const double begun = now();
   const double processor_begun = processor_seconds();
   RealtimeEngine engine(system, options.engine);
+  std::vector<double> input_start;
+  for (const RealtimeInput& input : engine.inputs()) {
+    result.inputs.push_back(input.name);
+    input_start.push_back(input.start);
+  }
+  if (is_linked && engine.inputs().empty())
+    throw Error(fmt::format("{} has no inputs: declare `input Real u` in it", system.name()));
   run.statistics.analyse_seconds = processor_seconds() - processor_begun;
   run.model = system.name();
   run.method = "fixed-step";
@@ -182,6 +199,11 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
     for (const std::size_t r : event.relations) entry.causes.push_back(engine.relation_text(r));
     run.events.push_back(std::move(entry));
   };
+  std::optional<InputTable> table;
+  if (!options.input_file.empty()) table.emplace(options.input_file, engine.inputs());
+  std::unique_ptr<InputLink> link;
+  if (is_linked)
+    link = std::make_unique<InputLink>(options.link, input_start.size(), width, input_start);
   if (options.is_realtime) ask_for_realtime(run.warnings);
   engine.read_outputs(row.data());
   if (options.store) store();
@@ -193,16 +215,19 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
       sleep_until(due);
       late.push_back(std::max(0.0, now() - due));
     }
+    const double* inputs = table ? table->at(engine.time()) : link ? link->receive() : nullptr;
     const double before = now();
-    status = engine.step();
+    status = engine.step(inputs);
     engine.read_outputs(row.data());
     const double took = now() - before;
+    if (link) link->send(engine.time(), status, row.data());
     ((status & kEventTaken) != 0 ? with_events : plain).push_back(took);
     result.unprepared += (status & kModeUnprepared) != 0 ? 1 : 0;
     result.unsettled += (status & kNotSettled) != 0 ? 1 : 0;
     result.left += (status & kEventsLeft) != 0 ? 1 : 0;
     result.jumped += (status & kStateJumped) != 0 ? 1 : 0;
     result.not_finite += (status & kStateNotFinite) != 0 ? 1 : 0;
+    result.refused += (status & kInputRefused) != 0 ? 1 : 0;
     if (options.store) store();
     if ((status & kModelTerminated) != 0) break;
     if (options.stop_requested != nullptr && options.stop_requested->load()) break;
@@ -243,6 +268,10 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
   if (result.left > 0)
     run.warnings.push_back(
         fmt::format("{} samples had more events than they may; the rest came later", result.left));
+  if (result.refused > 0)
+    run.warnings.push_back(fmt::format(
+        "{} samples had inputs that are not finite; the last values were held", result.refused));
+  if (link) result.link = link->counts();
   if (options.compare_offline) result.deviations = compare(system, run, start, step);
   return result;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "realtime/input_link.h"
 #include "realtime/realtime_engine.h"
 #include "simulate/result.h"
 
@@ -16,6 +17,8 @@ struct RealtimeRunOptions {
   bool is_realtime = false;      // ask for SCHED_FIFO and locked memory; a warning if refused
   bool store = true;             // keep every sample
   bool compare_offline = false;  // also simulate with error control and compare
+  std::string input_file;        // inputs over time (input_table.h); empty: none
+  InputLinkOptions link;         // inputs from a control unit
   const std::atomic<bool>* stop_requested = nullptr;
 };
 
@@ -47,8 +50,10 @@ struct RealtimeResult {
   std::size_t affine = 0;    // of them
   std::size_t states = 0;    // the most of a mode
   Latency latency;
-  std::size_t unprepared = 0, unsettled = 0, left = 0, jumped = 0,
-              not_finite = 0;         // steps with that status
+  std::size_t unprepared = 0, unsettled = 0, left = 0, jumped = 0, not_finite = 0,
+              refused = 0;          // steps with that status
+  std::vector<std::string> inputs;  // names
+  LinkCounts link;
   std::vector<Deviation> deviations;  // largest relative first; empty: not asked for
 };
 
