@@ -19,5 +19,6 @@ void add_sweep_command(CLI::App& program, int& status);
 void add_realtime_command(CLI::App& program, int& status);
 void add_springs_command(CLI::App& program, int& status);
 void add_examples_command(CLI::App& program, int& status);
+void add_help_command(CLI::App& program, int& status);
 
 }  // namespace saltus

@@ -92,6 +92,7 @@ int run(int argc, const char* const* argv) {
   saltus::add_realtime_command(program, status);
   saltus::add_springs_command(program, status);
   saltus::add_examples_command(program, status);
+  saltus::add_help_command(program, status);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
 
 namespace saltus {
 namespace {
@@ -12,6 +13,15 @@ namespace {
 void show(std::string_view text) {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
   (void)std::fflush(stderr);
+}
+
+// From the pace so far; nothing while that says little.
+std::string time_left(double share, double passed) {
+  if (!(share > 0.01) || passed < 2.0) return {};
+  const double left = passed * (1.0 - share) / share;
+  if (left < 100.0) return fmt::format("   about {:.0f} s left", left);
+  if (left < 6000.0) return fmt::format("   about {:.0f} min left", left / 60.0);
+  return fmt::format("   about {:.0f} h left", left / 3600.0);
 }
 
 }  // namespace
@@ -33,9 +43,11 @@ void ProgressLine::update(double time, std::string_view what) {
   if (now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
   shown_ = true;
+  const double share = (time - start_time_) / (stop_time_ - start_time_);
+  const double passed = std::chrono::duration<double>(now - start_).count();
   show(fmt::format(
-      "\r{}{:5.1f} %   t = {:.6g} of {:g} s   (Ctrl-C stops and keeps the results)\x1b[K", what,
-      100.0 * (time - start_time_) / (stop_time_ - start_time_), time, stop_time_));
+      "\r{}{:5.1f} %   t = {:.6g} of {:g} s{}   (Ctrl-C stops and keeps the results)\x1b[K", what,
+      100.0 * share, time, stop_time_, time_left(share, passed)));
 }
 
 }  // namespace saltus

@@ -6,8 +6,8 @@
 
 namespace saltus {
 
-// A line on the terminal that says how far a run is: from one second on, ten times a second, erased
-// at the end. Shows nothing where standard error is not a terminal.
+// A line on the terminal that says how far a run is and how long it may still take: from one second
+// on, ten times a second, erased at the end. Shows nothing where standard error is not a terminal.
 class ProgressLine {
  public:
   ProgressLine(double start_time, double stop_time, bool wanted);
@@ -26,6 +26,7 @@ class ProgressLine {
   bool enabled_;
   bool shown_ = false;
   std::size_t calls_ = 0;
+  Clock::time_point start_ = Clock::now();
   Clock::time_point next_ = Clock::now() + std::chrono::seconds(1);
 };
 

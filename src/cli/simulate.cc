@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@
 #include "cli/say.h"
 #include "model/build.h"
 #include "model/disjoint.h"
+#include "output/report_data.h"
 #include "output/result_files.h"
+#include "output/terminal_plot.h"
 
 namespace saltus {
 namespace {
@@ -31,7 +34,7 @@ made.
 Times are in seconds; every other number is in the unit the model gives.
 
 Examples:
-  saltus simulate ball
+  saltus simulate ball --plot h
   saltus simulate ball --set e=0.8 --set h=2 --stop-time 3
   saltus simulate robertson --tolerance 1e-10 --method bdf
   saltus simulate tanks --output results --format csv,mat --report results/tanks.html
@@ -48,13 +51,62 @@ struct SimulateArguments {
   std::string chattering = "filippov";
   std::string formulation = "reduced";
   Destinations to{.folder = {}, .formats = {"csv"}, .report = {}, .json = {}};
+  std::vector<std::string> plots;
   bool format_given = false;
   bool quiet = false;
 };
 
+// "M1 to 2.07 s, M12 to 2.13 s, M2": the modes in order of time. A long history shows its ends.
+std::string mode_sequence(const SimulateResult& result) {
+  std::vector<std::string> stretches;
+  for (const Event& event : result.events)
+    if (event.from != event.to)
+      stretches.push_back(fmt::format("{} to {:.6g} s", event.from, event.time));
+  constexpr std::size_t kMost = 12;
+  if (stretches.size() > kMost) {
+    const std::size_t left_out = stretches.size() - kMost;
+    stretches.erase(stretches.begin() + kMost / 2, stretches.end() - kMost / 2);
+    stretches.insert(stretches.begin() + kMost / 2, fmt::format("... {} more ...", left_out));
+  }
+  if (!result.events.empty()) stretches.push_back(result.events.back().to);
+  if (stretches.empty() && !result.modes.empty()) stretches.push_back(result.modes.front().name);
+  return fmt::format("{}", fmt::join(stretches, ", "));
+}
+
+// What the numbered modes are: "m2: clutch.locked".
+void print_conditions(const SimulateResult& result) {
+  const std::vector<std::string> labels = mode_labels(result);
+  std::set<std::string> names(result.trajectory.mode_names.begin(),
+                              result.trajectory.mode_names.end());
+  constexpr std::size_t kMost = 8;
+  std::size_t told = 0;
+  for (const std::string& label : labels)
+    if (!names.contains(label) && told++ < kMost) tell("           {}\n", label);
+  if (told > kMost) tell("           ... {} more in the report\n", told - kMost);
+}
+
+// The largest changes first are of no use to a reader who looks for a time, so: the first ones.
+void print_jumps(const SimulateResult& result) {
+  constexpr std::size_t kMost = 6;
+  std::size_t told = 0;
+  for (const Event& event : result.events) {
+    if (event.jumps.empty()) continue;
+    if (told++ >= kMost) continue;
+    std::vector<std::string> changes;
+    for (const auto& [name, values] : event.jumps) {
+      if (changes.size() == 3) {
+        changes.push_back(fmt::format("{} more", event.jumps.size() - 3));
+        break;
+      }
+      changes.push_back(fmt::format("{} {:.6g} -> {:.6g}", name, values.first, values.second));
+    }
+    tell("  {} {:.6g} s: {}\n", told == 1 ? "jumps   " : "        ", event.time,
+         fmt::join(changes, ", "));
+  }
+  if (told > kMost) tell("           ... {} more events with jumps\n", told - kMost);
+}
+
 void print_summary(const SimulateResult& result, const std::vector<std::string>& written) {
-  std::vector<std::string> modes;
-  for (const ModeReport& mode : result.modes) modes.push_back(mode.name);
   const Statistics& work = result.statistics;
   // What went wrong is said once, on standard error.
   tell("{}: {}\n", result.model,
@@ -62,11 +114,14 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
   tell("  status   {}\n",
        result.reason == StopReason::kStopTime ? "completed" : to_string(result.reason));
   tell("  time     {:.10g} s\n", result.time);
-  tell("  modes    {} ({})\n", modes.size(), fmt::join(modes, ", "));
+  tell("  modes    {}: {}\n", result.modes.size(), mode_sequence(result));
+  print_conditions(result);
   tell("  events   {}\n", work.events);
+  print_jumps(result);
   tell("  steps    {} ({} rejected), {} at tolerance {:g}\n", work.steps, work.rejected,
        result.method, result.tolerance);
   tell("  wall     {:.3g} s\n", work.wall_seconds);
+  if (!result.warnings.empty()) tell("  warnings {}\n", result.warnings.size());
   for (const std::string& path : written) tell("  written  {}\n", path);
 }
 
@@ -88,7 +143,8 @@ int run_simulate(SimulateArguments arguments) {
   if (nowhere || (to.folder.empty() && arguments.format_given)) to.folder = "results";
   check_writable(to);
 
-  ResultFiles files(to.folder, system.name(), to.formats, !to.report.empty());
+  ResultFiles files(to.folder, system.name(), to.formats,
+                    !to.report.empty() || !arguments.plots.empty());
   SimulateResult result;
   try {
     const InterruptFlag interrupt;
@@ -110,7 +166,10 @@ int run_simulate(SimulateArguments arguments) {
   for (const std::string& note : files.notes()) say_warning(note);
   files.move_sample_to(result.trajectory);
   write_summaries(result, to, written, failures);
-  if (!arguments.quiet && to.json != "-") print_summary(result, written);
+  if (to.json != "-") {
+    if (!arguments.quiet) print_summary(result, written);
+    for (const std::string& name : arguments.plots) tell("{}", terminal_plot(result, name));
+  }
   std::fflush(stdout);
   // Those of the translation come first and were said when the model was read.
   const std::size_t said = system.flat() == nullptr ? 0 : system.flat()->written.warnings.size();
@@ -200,6 +259,9 @@ void add_simulate_command(CLI::App& program, int& status) {
                             ->option_text("csv,mat");
   command->add_option("--report", a.to.report, "write a page with plots, events and modes")
       ->option_text("FILE.html");
+  command->add_option("--plot", a.plots, "draw this signal in the terminal; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("NAME");
   command
       ->add_option("--json", a.to.json,
                    "write a summary with every event; - is standard output and prints nothing else")
