@@ -105,7 +105,7 @@ class Builder {
  public:
   explicit Builder(FlatModel model)
       : flat_(std::make_shared<FlatSystem>(
-            FlatSystem{std::move(model), FlatModel(""), Expr(), {}, 0})) {}
+            FlatSystem{std::move(model), FlatModel(""), Expr(), {}, 0, Expr()})) {}
 
   HybridSystem run() {
     FlatModel& from = flat_->written;
@@ -120,6 +120,7 @@ class Builder {
     aliases_ = find_aliases(from);
     copy_symbols();
     flat_->initial = moved(initial);
+    if (from.has_terminal()) flat_->terminal = moved(from.terminal());
     for (Expr& slot : flat_->next_samples) slot = moved(slot);
     copy_items();
     HybridSystem system = to.system;
@@ -209,6 +210,8 @@ class Builder {
     }
     for (const Delay& d : from.delays)
       to.delays.push_back({moved(d.value), moved(d.duration), moved(d.delayed), d.line, d.sample});
+    for (const LeftLimit& l : from.left_limits)
+      to.left_limits.push_back({moved(l.slot), moved(l.value)});
     std::vector<EquationItem> kept;
     for (std::size_t i = 0; i < from.equations.size(); ++i)
       if (!aliases_.removed[i]) kept.push_back(from.equations[i]);
@@ -283,7 +286,7 @@ class Builder {
     const FlatModel& from = flat_->written;
     for (std::size_t i = 0; i < moved_.size(); ++i) {
       const Variable& v = from.system.variables()[i];
-      if (!aliases_.value[i].same_as(v.symbol))
+      if (!aliases_.value[i].same_as(v.symbol) && !v.name.starts_with('$'))
         system.derive(v.name, moved(v.symbol), {v.unit, v.description});
     }
     for (const DiscreteVariable& v : flat_->reduced.discretes) {

@@ -16,6 +16,7 @@ struct FlatSystem {
   Expr initial;                    // slot of initial(), in the reduced form
   std::vector<Expr> next_samples;  // slots: the next instant of each sample, in the reduced form
   std::size_t aliases = 0;         // eliminated unknowns
+  Expr terminal{};                 // slot of terminal(), in the reduced form, if the model asks
 };
 
 // Makes a flat model ready to be simulated: eliminates aliases once and lists every variable of the

@@ -66,6 +66,20 @@ Expr FlatModel::delay(const Expr& value, const Expr& duration, SourceLocation wh
   return delayed;
 }
 
+Expr FlatModel::left_limit(const Expr& value) {
+  if (value.is_number()) return value;
+  for (const LeftLimit& l : left_limits)
+    if (l.value.same_as(value)) return l.slot;
+  const Expr slot = system.graph().new_slot(fmt::format("left limit of {}", to_string(value)));
+  left_limits.push_back({slot, value});
+  return slot;
+}
+
+Expr FlatModel::terminal() {
+  if (!terminal_.is_slot()) terminal_ = system.graph().new_slot("terminal()");
+  return terminal_;
+}
+
 Expr FlatModel::initial() {
   if (!initial_.is_slot()) initial_ = system.graph().new_slot("initial()");
   return initial_;

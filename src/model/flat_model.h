@@ -103,6 +103,12 @@ struct Sample {
   std::shared_ptr<DelayLine> line{};
 };
 
+// Frozen when an event begins: the value of an expression just before it.
+struct LeftLimit {
+  Expr slot;
+  Expr value;
+};
+
 // Checked at events and at accepted points: the run ends with the message (or it becomes a warning)
 // when the condition is false. Relations that are slots are located, plain ones only looked at.
 struct Assertion {
@@ -137,6 +143,7 @@ struct FlatModel {
   std::vector<Relation> relations;
   std::vector<Sample> samples;
   std::vector<Delay> delays;
+  std::vector<LeftLimit> left_limits;
   std::vector<EquationItem> equations;
   std::vector<SolvedEquation> solved_equations;
   std::vector<DiscreteEquation> discrete_equations;
@@ -161,14 +168,21 @@ struct FlatModel {
   Expr sample(const Expr& start, const Expr& interval, SourceLocation where = {});
   // The value `duration` > 0 ago (of parameters); before that, the value at the start.
   Expr delay(const Expr& value, const Expr& duration, SourceLocation where = {});
+  // The value just before the event that is being settled; at the start, that of the initial
+  // problem.
+  Expr left_limit(const Expr& value);
   // True while the initial problem is solved.
   Expr initial();
+  // True in the event iteration that ends a run which reached its stop time.
+  Expr terminal();
+  bool has_terminal() const { return terminal_.is_slot(); }
   // True in the rounds of an event iteration in which the condition has just become true; makes a
   // hidden discrete variable that remembers the condition.
   Expr edge(const Expr& condition);
 
  private:
-  Expr initial_;  // slot, made on first use; the number 0 until then
+  Expr initial_;   // slot, made on first use; the number 0 until then
+  Expr terminal_;  // likewise
 };
 
 }  // namespace saltus

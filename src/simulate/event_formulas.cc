@@ -51,6 +51,9 @@ void EventIteration::compile() {
     list.push_back(s.interval);
   }
   samples_ = Formulas(list, inputs);
+  list.clear();
+  for (const LeftLimit& l : model_.left_limits) list.push_back(l.value);
+  left_limits_ = Formulas(list, inputs);
   sort_levels(inputs, sizes);
   find_memory();
   find_resets();

@@ -34,8 +34,16 @@ void EventIteration::evaluate(Formulas& formulas, double t, const SystemState& a
   formulas.tape.evaluate(values, formulas.registers, formulas.values.data());
 }
 
+void EventIteration::take_left_limits(double t, const SystemState& left) {
+  if (model_.left_limits.empty()) return;
+  evaluate(left_limits_, t, left);
+  for (std::size_t k = 0; k < model_.left_limits.size(); ++k)
+    put(model_.left_limits[k].slot, left_limits_.values[k]);
+}
+
 void EventIteration::begin(double t, const SystemState& left) {
   slots_ = left.slots;
+  take_left_limits(t, left);
   evaluate(relation_sizes_, t, left);
   sizes_ = relation_sizes_.values;
   evaluate(relation_values_, t, left);
@@ -337,6 +345,7 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
       return true;
     }
     base = out;
+    take_left_limits(t, base);
     if (resets) history.clear();
     modes.insert(modes_.mode(settled.mode).mode.name);
     recent.push_back(key());

@@ -137,6 +137,7 @@ class EventIteration {
   void sort_levels(const std::vector<std::vector<Expr>>& inputs, const std::vector<Expr>& sizes);
   void evaluate(Formulas& formulas, double t, const SystemState& at);
   void begin(double t, const SystemState& left);
+  void take_left_limits(double t, const SystemState& left);
   bool iterate(double t, const SystemState& base, SystemState& out, Settled& settled);
   bool inner(double t, SystemState& base, SystemState& out, Settled& settled);
   bool pivot(double t, SystemState& base, SystemState& out, Settled& settled);
@@ -207,7 +208,7 @@ class EventIteration {
   std::map<std::size_t, Formulas> effects_;  // by mode: of the weights in it
   Formulas relation_values_, relation_sizes_;
   Formulas reinits_;  // conditions, then values
-  Formulas terminations_, assertions_, initial_discrete_, samples_;
+  Formulas terminations_, assertions_, initial_discrete_, samples_, left_limits_;
   std::vector<double> widths_;        // by relation: of hysteresis, 0: none
   std::vector<bool> is_continuous_;   // by relation: it may cross zero between events
   std::vector<bool> reads_unknowns_;  // by relation: others follow from time and discrete values

@@ -24,6 +24,7 @@ void run(Simulation& simulation) {
     if (firing.fired()) simulation.settle(firing);
     simulation.check_limits();
   }
+  simulation.settle_end();
 }
 
 }  // namespace

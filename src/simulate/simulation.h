@@ -41,6 +41,8 @@ class Simulation {
   // Successor, transition, consistent point, next mode; repeated while the state is outside it.
   void settle(const Firing& firing);
   void check_limits();
+  // The event in which terminal() is true, if the stop time was reached and the model asks for it.
+  void settle_end();
 
   void stop(StopReason reason, std::string message);
   void stop_for(const StepOutcome& outcome);

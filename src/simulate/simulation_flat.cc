@@ -238,6 +238,18 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   return !stopped_;
 }
 
+void Simulation::settle_end() {
+  if (stopped_ || run_ == nullptr || events_ == nullptr) return;
+  const Expr& terminal = system_.flat()->terminal;
+  if (!terminal.is_slot()) return;
+  catch_up();
+  state_.slots[terminal.node()->slot().index()] = 1.0;
+  Firing end;
+  end.time = time_;
+  end.is_time_event = true;
+  take_flat_event(end, false);
+}
+
 // A hop of its own: into the mode whose projection was cut short. `event` is what led there, and
 // becomes what leads on.
 void Simulation::log_flat_pinnacle(const Pinnacle& pinnacle, const ModeRun& from, ModeRun& into,
