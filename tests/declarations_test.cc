@@ -65,7 +65,7 @@ const std::string kMedium =
     "  replaceable model Base State s; Real v = h(s) + c; end Base;\nend PartialMedium;\n"
     "package Water extends PartialMedium(c = 100);\n"
     "  redeclare record extends State Real T; end State;\n"
-    "  redeclare function extends h algorithm v := s.p*s.T; end h;\n"
+    "  redeclare replaceable function extends h algorithm v := s.p*s.T; end h;\n"
     "  redeclare model extends Base Real extra = c; end Base;\nend Water;\n";
 
 const std::vector<Form> kModels = {

@@ -109,9 +109,8 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
     throw Error("homotopy() without 'actual'", place.location());
   }
   if (name == "delay") return delayed_value(e, scope, place);
-  if (name == "spatialDistribution" || name == "inStream" || name == "actualStream" ||
-      name == "ticksInState")
-    refuse(name + "()", place);
+  if (name == "inStream" || name == "actualStream") return stream_value(name, expression, e, scope);
+  if (name == "spatialDistribution" || name == "ticksInState") refuse(name + "()", place);
   if (name == "semiLinear") {
     need_count(e, name, 3, 3, place);
     const auto scalar = [&](std::size_t k) {
@@ -121,6 +120,8 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
     return Value::real(
         select(make_relation(x, Strict::kNo, expression), x * scalar(1), x * scalar(2)));
   }
+  if (name != "sample")
+    if (std::optional<Value> value = call_clock_builtin(name, e, scope, place)) return value;
   if (name == "rooted") return call_graph_builtin(name, e, scope, place);
   if (std::optional<Value> value = call_event_builtin(name, expression, e, scope)) return value;
   if (std::optional<Value> value = call_text_builtin(name, expression, e, scope)) return value;
@@ -183,8 +184,7 @@ Value Flattener::pre_of(const Value& value, const Place& place) {
     if (x.is_number() || x.is_parameter()) return x;
     const auto slot = pre_slots_.find(x.node());
     if (slot != pre_slots_.end()) return slot->second;
-    // The left limit of a variable that does not jump is the variable; reinit reads left limits.
-    if (x.is_variable()) return x;
+    if (x.is_variable()) return in_reinit_ ? x : flat_.left_limit(x);
     throw Error("pre() needs a variable", place.location());
   });
 }
@@ -192,6 +192,8 @@ Value Flattener::pre_of(const Value& value, const Place& place) {
 Value Flattener::derivative_of(const Value& value, const Place& place) {
   if (!is_numeric(value.type))
     throw Error(fmt::format("der() needs Real, not {}", spelling(value.type)), place.location());
+  if (value.type == BasicType::kInteger)
+    throw Error("der() needs Real, not Integer", place.location());
   return map_numbers(value, BasicType::kReal, [&](const Expr& x) -> Expr {
     if (x.node() != nullptr && discrete_numbers_.contains(x.node()))
       throw Error(fmt::format("der() of '{}', which is discrete", to_string(x)), place.location());
@@ -237,17 +239,14 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     return Value::boolean(flat_.initial());
   }
   if (name == "terminal") {
-    if (in_function_ == 0)
-      flat_.warnings.push_back(fmt::format(
-          "{}:{}:{}: warning: what terminal() asks for at the end of the run is not done",
-          place.location().file, place.line, place.column));
-    return Value::boolean(0.0);
+    return Value::boolean(in_function_ > 0 ? Expr(0.0) : flat_.terminal());
   }
   if (name == "sample") {
-    need_count(e, name, 2, 2, place);
-    const Value start = argument(0);
+    need_count(e, name, 1, 2, place);
+    if (e.arguments.size() + e.named.size() == 1) return call_clock_builtin(name, e, scope, place);
     const Value interval = argument(1);
-    if (!is_numeric(start.type) || !is_numeric(interval.type)) refuse("sample() of clocks", place);
+    if (interval.type == BasicType::kClock) return call_clock_builtin(name, e, scope, place);
+    const Value start = argument(0);
     need_number(start, name, place);
     need_number(interval, name, place);
     // The start may be found by the initial equations (t0 = time), but not change later.
@@ -302,6 +301,10 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     const auto* r = e.arguments[0]->as<ComponentReference>();
     if (r == nullptr) throw Error("cardinality() needs a connector", place.location());
     const InstanceRange range = instances_of(*r, scope);
+    for (const InstancePart& part : range.parts)
+      if (!part.instance->type.connector)
+        throw Error(fmt::format("cardinality({}): it is no connector", r->text()),
+                    place.location());
     const auto it =
         range.parts.empty() ? cardinality_.end() : cardinality_.find(range.parts.front().instance);
     return Value::integer(it == cardinality_.end() ? 0 : it->second);
@@ -334,7 +337,9 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     double count = 1.0;
     for (const std::size_t d : shape) count *= static_cast<double>(d);
     if (count > 1e7) throw Error(fmt::format("an array of {:g} elements", count), place.location());
-    return stack(std::vector<Value>(element_count(shape), with), shape, place);
+    Value result = stack(std::vector<Value>(element_count(shape), with), shape, place);
+    result.type = with.type;
+    return result;
   };
   const auto folded = [&](const Value& v, auto&& combine, const Expr& empty) {
     if (v.numbers.empty()) return Value::array(v.type, {}, {empty});
@@ -433,7 +438,14 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     const std::size_t n = v.count();
     return reshaped(std::move(v), {n});
   }
-  if (name == "matrix") return promoted(argument(0), 2);
+  if (name == "matrix") {
+    Value v = promoted(argument(0), 2);
+    for (std::size_t k = 2; k < v.dimensions.size(); ++k)
+      if (v.dimensions[k] != 1)
+        throw Error(fmt::format("matrix() of {}", to_text(v.dimensions)), place.location());
+    Dimensions shape(v.dimensions.begin(), v.dimensions.begin() + 2);
+    return reshaped(std::move(v), std::move(shape));
+  }
   if (name == "promote") return promoted(argument(0), size_argument(1));
   if (name == "cat") {
     const long k = constant_integer(*e.arguments.at(0), scope, "the dimension in cat()");

@@ -69,6 +69,10 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
     if (at != nullptr) {
       resolve(*at);
       if (at->target != nullptr) at = at->target;
+      if (!f.parts[k - 1].subscripts.empty() || !dimensions(*at).empty())
+        throw Error(
+            fmt::format("'{}': a function cannot be looked up in an array of components", f.text()),
+            place.location());
     } else {
       at = &tree_.class_instance(*first.cls);
     }
@@ -77,6 +81,10 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
       throw Error(fmt::format("there is no function '{}' in '{}'{}", f.parts[k].name,
                               at->definition().qualified_name(),
                               did_you_mean(f.parts[k].name, tree_.names_in(*at->type.info))),
+                  place.location());
+    if (first.cls != nullptr && first.cls->definition->visibility == Visibility::kProtected)
+      throw Error(fmt::format("'{}' of '{}' is protected and cannot be used from outside",
+                              f.parts[k].name, at->definition().name),
                   place.location());
   }
   if (first.cls == nullptr)
@@ -216,7 +224,7 @@ std::vector<Value> Flattener::run_inlined(Instance& function,
   bool has_algorithm = false;
   for (const ClassInfo::Base& base : in.bases)
     has_algorithm = has_algorithm || !base.definition->algorithms.empty();
-  if (!has_algorithm && definition.partial)
+  if (definition.partial)
     throw Error(fmt::format("function '{}' is partial and cannot be called", definition.name),
                 place.location());
   bool numbers_only = true;

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "modelica/class_rules.h"
+#include "modelica/instance_rules.h"
 #include "modelica/instance_tree.h"
 #include "modelica/parser.h"
 
@@ -37,7 +39,7 @@ std::size_t ClassInfo::base_of(const ClassDefinition* wanted) const {
 InstanceTree::InstanceTree(std::shared_ptr<Library> library) : library_(std::move(library)) {
   const ParseResult parsed = parse_modelica(
       "type Real end Real; type Integer end Integer; type Boolean end Boolean;"
-      "type String end String; class ExternalObject end ExternalObject;"
+      "type String end String; type Clock end Clock; class ExternalObject end ExternalObject;"
       "type StateSelect = enumeration(never, avoid, default, prefer, always);"
       "type AssertionLevel = enumeration(warning, error);",
       "predefined types");
@@ -130,8 +132,9 @@ std::unique_ptr<ClassElement> InstanceTree::make_element(Instance& instance,
   };
   if (redeclared != layers.end()) {
     const Argument& argument = *redeclared->argument;
-    if (!found.definition->replaceable)
-      throw Error(fmt::format("'{}' cannot be redeclared: it is not replaceable", name),
+    if (!found.definition->replaceable || found.definition->final)
+      throw Error(fmt::format("'{}' cannot be redeclared: it is {}", name,
+                              found.definition->final ? "final" : "not replaceable"),
                   argument.place.location());
     made->definition = argument.definition.get();
     made->scope = redeclared->scope;
@@ -284,6 +287,37 @@ const ClassInfo& InstanceTree::info_of(const TypeRef& type, Instance& holder) {
   return info;
 }
 
+void InstanceTree::check_rules(const ClassDefinition& definition) {
+  if (checked_.contains(&definition)) return;
+  check_class_rules(definition);
+  checked_.insert(&definition);
+}
+
+// A class that has the name of an inherited one replaces it, if it may.
+void InstanceTree::check_class_element(const ClassInfo& target, std::size_t first,
+                                       const ClassDefinition& own) {
+  const bool extends = own.form == ClassDefinition::Form::kExtends;
+  for (std::size_t b = target.bases.size(); b-- > first;) {
+    const ClassDefinition* inherited = library_->child(target.bases[b].definition, own.name);
+    if (inherited == nullptr || inherited == &own) continue;
+    const auto cannot = [&](const std::string& why) {
+      throw Error(fmt::format("class '{}' cannot be redeclared: {}", own.name, why),
+                  own.place.location());
+    };
+    if (!own.redeclare && !extends && say_the_same(*inherited, own)) return;
+    if (!own.redeclare && !extends)
+      throw Error(fmt::format("class '{}' is declared twice: here and, inherited, in line {}; "
+                              "'redeclare' replaces a class",
+                              own.name, inherited->place.line),
+                  own.place.location());
+    if (inherited->final) cannot("it is final");
+    if (!inherited->replaceable) cannot("it is not replaceable");
+    if (inherited->visibility != own.visibility)
+      cannot(inherited->visibility == Visibility::kPublic ? "it is public" : "it is protected");
+    return;
+  }
+}
+
 void InstanceTree::add_bases(ClassInfo& target, Instance& holder, const ClassDefinition& definition,
                              const Scope& around, const std::vector<BaseLayer>& on_the_way,
                              int depth) {
@@ -292,6 +326,7 @@ void InstanceTree::add_bases(ClassInfo& target, Instance& holder, const ClassDef
                 definition.place.location());
   using Form = ClassDefinition::Form;
   if (definition.form == Form::kEnumeration) {
+    check_rules(definition);
     target.basic = BasicType::kEnumeration;
     target.enumeration = &definition;
     target.basic_modifications = on_the_way;
@@ -305,35 +340,69 @@ void InstanceTree::add_bases(ClassInfo& target, Instance& holder, const ClassDef
                    : name == "Integer" ? BasicType::kInteger
                    : name == "Boolean" ? BasicType::kBoolean
                    : name == "String"  ? BasicType::kString
+                   : name == "Clock"   ? BasicType::kClock
                                        : BasicType::kObject;
     target.basic_modifications = on_the_way;
     return;
   }
+  check_rules(definition);
   const std::size_t first = target.bases.size();
   target.open.emplace_back(&definition, around);
   if (definition.form == Form::kExtends)
     add_base(target, holder, inherited_class(definition, around), definition.modification.get(),
              definition, on_the_way, definition.place, depth);
-  for (const Extends& extends : definition.extends)
-    add_base(target, holder, lookup_class(extends.base, {&holder, &definition, nullptr}),
-             extends.modification.get(), definition, on_the_way, extends.place, depth);
+  for (const Extends& extends : definition.extends) {
+    ClassElement& base = lookup_class(extends.base, {&holder, &definition, nullptr});
+    if (base.definition->replaceable && extends.base.parts.size() == 1)
+      throw Error(fmt::format("'{}' is replaceable and cannot be extended", base.definition->name),
+                  extends.place.location());
+    const std::size_t before = target.elements.size();
+    add_base(target, holder, base, extends.modification.get(), definition, on_the_way,
+             extends.place, depth);
+    if (extends.visibility == Visibility::kProtected)
+      for (std::size_t k = before; k < target.elements.size(); ++k)
+        target.elements[k].is_protected = true;
+  }
+  for (const auto& own : definition.classes) check_class_element(target, first, *own);
   target.open.pop_back();
+  if (target.basic && target.bases.size() > first)
+    throw Error(fmt::format("'{}' extends a predefined type beside another class", definition.name),
+                definition.place.location());
+  if ((target.basic || !target.dimensions.empty()) && !definition.components.empty())
+    throw Error(fmt::format("'{}' extends {} and cannot have components", definition.name,
+                            target.basic ? "a predefined type" : "an array"),
+                definition.components.front().place.location());
   target.bases.push_back({&definition, around, first, on_the_way});
   for (const Component& component : definition.components) {
     const auto [it, is_new] =
         target.element_index.try_emplace(component.name, target.elements.size());
-    ClassInfo::Element element{&component, target.bases.size() - 1, {}};
+    ClassInfo::Element element{&component, target.bases.size() - 1, {}, false};
     if (is_new) {
       target.elements.push_back(element);
       continue;
     }
     ClassInfo::Element& before = target.elements[it->second];
     if (component.redeclare) {
+      const auto cannot = [&](const char* why) {
+        throw Error(fmt::format("'{}' cannot be redeclared: it is {}", component.name, why),
+                    component.place.location());
+      };
+      if (before.component->final) cannot("final");
+      if (!before.component->replaceable && before.component != &component)
+        cannot("not replaceable");
+      if (before.component->variability == Variability::kConstant) cannot("constant");
+      if (before.component->visibility != component.visibility)
+        throw Error(
+            fmt::format(
+                "'{}' is {} and cannot be redeclared as {}", component.name,
+                before.component->visibility == Visibility::kPublic ? "public" : "protected",
+                component.visibility == Visibility::kPublic ? "public" : "protected"),
+            component.place.location());
       element.replaced = std::move(before.replaced);
       element.replaced.insert(element.replaced.begin(), {before.component, before.base});
       before = std::move(element);
-    } else if (before.component->replaceable) {
-      before = std::move(element);
+    } else {
+      check_same_component(*before.component, component);
     }
   }
 }
@@ -345,6 +414,11 @@ void InstanceTree::add_base(ClassInfo& target, Instance& holder, ClassElement& b
   const TypeRef type = stripped(base);
   if (type.definition == target.definition)
     throw Error(fmt::format("'{}' extends itself", target.definition->name), place.location());
+  if (!may_extend(lexical.kind, base.definition->kind) ||
+      !may_extend(lexical.kind, type.definition->kind))
+    throw Error(fmt::format("a {} cannot extend a {}, here '{}'", spelling(lexical.kind),
+                            spelling(base.definition->kind), base.definition->name),
+                place.location());
   std::vector<BaseLayer> modifications = on_the_way;
   if (modification != nullptr) {
     Layers own;
@@ -352,6 +426,13 @@ void InstanceTree::add_base(ClassInfo& target, Instance& holder, ClassElement& b
     for (Layer& layer : own) modifications.push_back({std::move(layer), true});
   }
   for (const Layer& layer : type.modifications) modifications.push_back({layer, false});
+  if (type.causality != Causality::kNone &&
+      (!lexical.components.empty() || lexical.extends.size() > 1))
+    throw Error(
+        fmt::format("'{}' is an input or output by its declaration; a class that extends it "
+                    "holds nothing else",
+                    base.definition->name),
+        place.location());
   for (const auto& d : type.dimensions) target.dimensions.push_back(d);
   if (target.basic_causality == Causality::kNone) target.basic_causality = type.causality;
   add_bases(target, holder, *type.definition, type.scope, modifications, depth + 1);

@@ -12,6 +12,10 @@
 namespace saltus {
 
 void Flattener::connect(const ConnectEquation& e, const Scope& scope, const Place& place) {
+  if (expanding_) {
+    expand_connection(e, scope);
+    return;
+  }
   InstanceRange a = instances_of(e.left, scope);
   InstanceRange b = instances_of(e.right, scope);
   if (a.dropped || b.dropped) return;
@@ -67,12 +71,13 @@ void Flattener::connect_instances(const InstancePart& a, const InstancePart& b,
                               x.path, y.path, x.path, c->name),
                   place.location());
   for (const auto& c : x.children) {
+    if (!is_active(*c)) continue;
     Instance* other = find_child(y, c->component->name);
     if (other == nullptr)
       throw Error(fmt::format("connect({}, {}): the connectors are incompatible: '{}' has no '{}'",
                               x.path, y.path, y.path, c->name),
                   place.location());
-    if (!is_active(*c) || !is_active(*other)) continue;
+    if (!is_active(*other)) continue;
     resolve(*c);
     resolve(*other);
     const Dimensions& size = dimensions(*c);
@@ -107,10 +112,16 @@ void Flattener::connect_leaves(Instance& a, const std::vector<std::size_t>& a_el
                             spelling(tb)),
                 place.location());
   if (a.connection != b.connection)
-    throw Error(fmt::format("connect(): one of '{}' and '{}' is a flow variable, the other is not",
-                            a.path, b.path),
-                place.location());
-  if (a.variability >= Variability::kParameter || b.variability >= Variability::kParameter) return;
+    throw Error(
+        fmt::format(
+            "connect(): one of '{}' and '{}' is a {} variable, the other is not", a.path, b.path,
+            a.connection == Connection::kStream || b.connection == Connection::kStream ? "stream"
+                                                                                       : "flow"),
+        place.location());
+  if (a.variability >= Variability::kParameter || b.variability >= Variability::kParameter) {
+    connect_parameters(a, a_elements, b, b_elements, place);
+    return;
+  }
   const std::optional<Value> ua = attribute(a, "unit");
   const std::optional<Value> ub = attribute(b, "unit");
   if (ua && ub && !ua->strings.empty() && !ub->strings.empty() && !ua->strings[0].empty() &&
@@ -122,6 +133,24 @@ void Flattener::connect_leaves(Instance& a, const std::vector<std::size_t>& a_el
     const int x = connection_root(connection_node(a, a_elements[i], a_outside, place));
     const int y = connection_root(connection_node(b, b_elements[i], b_outside, place));
     if (x != y) connection_nodes_[static_cast<std::size_t>(std::max(x, y))].parent = std::min(x, y);
+  }
+}
+
+// Parameters that are connected have the same value; no equation could give it to them.
+void Flattener::connect_parameters(Instance& a, const std::vector<std::size_t>& a_elements,
+                                   Instance& b, const std::vector<std::size_t>& b_elements,
+                                   const Place& place) {
+  if (a.variability != b.variability)
+    throw Error(fmt::format("connect(): '{}' and '{}' are not both parameters or both constants",
+                            a.path, b.path),
+                place.location());
+  if (!is_number_like(*a.type.info->basic)) return;
+  for (std::size_t i = 0; i < a_elements.size(); ++i) {
+    const std::optional<double> x = fixed_number(value_of(a).numbers.at(a_elements[i]));
+    const std::optional<double> y = fixed_number(value_of(b).numbers.at(b_elements[i]));
+    if (x && y && *x != *y)
+      throw Error(fmt::format("connect(): '{}' is {:g} and '{}' is {:g}", a.path, *x, b.path, *y),
+                  place.location());
   }
 }
 
@@ -166,8 +195,11 @@ void Flattener::add_connection_equations() {
   for (std::size_t n = 0; n < connection_nodes_.size(); ++n)
     sets[connection_root(static_cast<int>(n))].push_back(n);
   for (const auto& [root, members] : sets) {
-    if (connection_nodes_[members.front()].leaf->connection == Connection::kFlow) {
+    const Connection kind = connection_nodes_[members.front()].leaf->connection;
+    if (kind == Connection::kFlow) {
       add_flows(members);
+    } else if (kind == Connection::kStream) {
+      add_streams(members);
     } else {
       add_potentials(members);
     }
@@ -209,9 +241,25 @@ void Flattener::add_flows(const std::vector<std::size_t>& members) {
   add_items(any, std::move(items), flat_.equations, place);
 }
 
+// A signal has one source: an output of a component, or an input of the model from outside.
+void Flattener::check_sources(const std::vector<std::size_t>& members) {
+  const ConnectionNode* source = nullptr;
+  for (const std::size_t m : members) {
+    const ConnectionNode& node = connection_nodes_[m];
+    if (node.leaf->causality != (node.outside ? Causality::kInput : Causality::kOutput)) continue;
+    if (node.outside && node.leaf->is_protected) continue;  // stands for a conditional one
+    if (source != nullptr && source->leaf != node.leaf && states_.empty())
+      throw Error(fmt::format("two sources of one signal are connected: '{}' and '{}'",
+                              source->leaf->path, node.leaf->path),
+                  node.place.location());
+    source = &node;
+  }
+}
+
 // Each member equals the first one that is active; what is always active comes first.
 void Flattener::add_potentials(const std::vector<std::size_t>& unsorted) {
   std::vector<std::size_t> members = unsorted;
+  check_sources(members);
   if (!states_.empty())
     std::stable_partition(members.begin(), members.end(), [&](std::size_t m) {
       return activity(*connection_nodes_[m].leaf).is_number();

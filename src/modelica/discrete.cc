@@ -4,51 +4,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
 
 #include "base/error.h"
-#include "expr/differentiate.h"
 #include "expr/traverse.h"
 #include "modelica/flattener.h"
 
 namespace saltus {
-
-namespace {
-
-// Tarjan's algorithm: groups of numbers that read one another, in any order.
-std::vector<std::vector<std::size_t>> strong_components(
-    const std::vector<std::vector<std::size_t>>& reads) {
-  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> index(reads.size(), kNone);
-  std::vector<std::size_t> low(reads.size(), 0);
-  std::vector<bool> open(reads.size(), false);
-  std::vector<std::size_t> stack;
-  std::vector<std::vector<std::size_t>> result;
-  std::size_t next = 0;
-  const std::function<void(std::size_t)> visit = [&](std::size_t v) {
-    index[v] = low[v] = next++;
-    stack.push_back(v);
-    open[v] = true;
-    for (const std::size_t w : reads[v]) {
-      if (index[w] == kNone) visit(w);
-      if (open[w]) low[v] = std::min(low[v], low[w]);
-    }
-    if (low[v] != index[v]) return;
-    result.emplace_back();
-    std::size_t w = kNone;
-    do {
-      w = stack.back();
-      stack.pop_back();
-      open[w] = false;
-      result.back().push_back(w);
-    } while (w != v);
-  };
-  for (std::size_t v = 0; v < reads.size(); ++v)
-    if (index[v] == kNone) visit(v);
-  return result;
-}
-
-}  // namespace
 
 bool Flattener::is_discrete_symbol(const Expr& symbol) const {
   return symbol.is_slot() && discrete_numbers_.contains(symbol.node());
@@ -133,57 +94,8 @@ void Flattener::assign_discrete() {
                                   : ""),
                   flat_.discretes[number].where);
   solve_discrete_loops();
+  embed_sampled_loops();
   move_initial_values();
-}
-
-// x = f(y) and y = g(x) of discrete Reals hold at one instant: solved here, as they are linear.
-void Flattener::solve_discrete_loops() {
-  std::vector<DiscreteEquation>& equations = flat_.discrete_equations;
-  std::unordered_map<const Node*, std::size_t> number;  // of Real targets
-  for (std::size_t k = 0; k < equations.size(); ++k) {
-    const auto v = discrete_numbers_.find(equations[k].target.node());
-    if (v != discrete_numbers_.end() && flat_.discretes[v->second].type == DiscreteType::kReal)
-      number[equations[k].target.node()] = k;
-  }
-  std::vector<std::vector<std::size_t>> reads(equations.size());
-  for (const auto& [node, k] : number)
-    for (const Expr& leaf : leaves_of(std::vector<Expr>{equations[k].value}))
-      if (const auto other = number.find(leaf.node()); other != number.end())
-        reads[k].push_back(other->second);
-  for (const std::vector<std::size_t>& loop : strong_components(reads)) {
-    const bool reads_itself =
-        std::find(reads[loop[0]].begin(), reads[loop[0]].end(), loop[0]) != reads[loop[0]].end();
-    if (loop.size() == 1 && !reads_itself) continue;
-    const auto refuse_loop = [&] {
-      std::string names;
-      for (const std::size_t k : loop)
-        names += (names.empty() ? "'" : ", '") + to_string(equations[k].target) + "'";
-      throw Error(fmt::format("the values that 'when' or discrete equations give {} depend on each "
-                              "other in a way that is not linear: not supported",
-                              names),
-                  equations[loop[0]].where);
-    };
-    // Each equation is solved for its target, which then goes from those that follow.
-    for (std::size_t i = 0; i < loop.size(); ++i) {
-      DiscreteEquation& e = equations[loop[i]];
-      const Expr zero = 0.0;
-      const Expr slope = partial(e.value, e.target);
-      for (const Expr& leaf : leaves_of(std::vector<Expr>{slope}))
-        for (const std::size_t k : loop)
-          if (leaf.same_as(equations[k].target)) refuse_loop();
-      if (!(slope.is_number() && slope.number() == 0.0))
-        e.value = substitute(e.value, std::span(&e.target, 1), std::span(&zero, 1)) / (1.0 - slope);
-      for (std::size_t j = 0; j < loop.size(); ++j)
-        if (j > i)
-          equations[loop[j]].value =
-              substitute(equations[loop[j]].value, std::span(&e.target, 1), std::span(&e.value, 1));
-    }
-    for (std::size_t i = loop.size(); i-- > 0;)
-      for (std::size_t j = 0; j < i; ++j)
-        equations[loop[j]].value =
-            substitute(equations[loop[j]].value, std::span(&equations[loop[i]].target, 1),
-                       std::span(&equations[loop[i]].value, 1));
-  }
 }
 
 // x = pre(y) beside the initial equation x = v: at the start it is pre(y) that has the value v.

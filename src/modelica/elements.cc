@@ -88,6 +88,14 @@ void InstanceTree::expand(Instance& instance) {
       break;
     }
     check_layers(c);
+    Layers of_constraints;
+    for (const Layer& layer : c.layers)
+      if (layer.argument != nullptr && layer.argument->component != nullptr &&
+          layer.argument->kind == Argument::Kind::kRedeclareComponent &&
+          layer.argument->component->constraint && layer.access.empty())
+        append_layers(layer.argument->component->constraint->modification.get(), layer.scope,
+                      of_constraints);
+    c.layers.insert(c.layers.end(), of_constraints.begin(), of_constraints.end());
     // One that replaces another takes over what the constraining type of the other is given.
     const auto add_replaced = [&](const Component& replaced, std::size_t base) {
       append_layers(replaced.constraint ? replaced.constraint->modification.get()
@@ -98,6 +106,10 @@ void InstanceTree::expand(Instance& instance) {
       add_replaced(*element.component, element.base);
     } else {
       append_layers(element.component->modification.get(), scope_of(element.base), c.layers);
+      // What its constraining type is given holds for the component, too.
+      if (element.component->constraint)
+        append_layers(element.component->constraint->modification.get(), scope_of(element.base),
+                      c.layers);
     }
     for (const auto& [replaced, base] : element.replaced) {
       append_base_layers(instance, info.bases[base], c.name, c.layers);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/placeholder.h"
+#include "modelica/clocks.h"
 #include "modelica/flattener.h"
 #include "modelica/statements.h"
 
@@ -17,7 +18,10 @@ namespace {
 const CallExpression* calls_connections(const EquationClause& equation) {
   const auto* c = equation.as<CallEquation>();
   const auto* call = c == nullptr ? nullptr : c->call->as<CallExpression>();
-  return call != nullptr && call->function.text().starts_with("Connections.") ? call : nullptr;
+  return call != nullptr && call->function.parts.size() == 2 &&
+                 call->function.parts[0].name == "Connections"
+             ? call
+             : nullptr;
 }
 
 bool has_connections(const std::vector<EquationClause>& equations) {
@@ -137,7 +141,7 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
     return;
   const Layer* layer = binding_layer(leaf);
   if (layer == nullptr) {
-    if (leaf.parent == root_ && leaf.causality == Causality::kInput) {
+    if (leaf.parent == root_ && leaf.causality == Causality::kInput && type != BasicType::kClock) {
       const SourceLocation where = leaf.component->place.location();
       const Value& symbols = value_of(leaf);
       for (const Expr& symbol : symbols.numbers) {
@@ -179,14 +183,15 @@ void Flattener::translate(const std::vector<EquationClause>& equations, const Sc
   for (const EquationClause& e : equations) translate(e, scope, sink);
 }
 
-void Flattener::for_each_iteration(const std::vector<Iterator>& iterators, const Scope& scope,
+void Flattener::for_each_iteration(const ForEquation& loop, const Scope& scope,
                                    const std::function<void(const Scope&)>& body) {
+  const std::vector<Iterator>& iterators = loop.iterators;
   const std::function<void(std::size_t, const Scope&)> level = [&](std::size_t k, const Scope& s) {
     if (k == iterators.size()) {
       body(s);
       return;
     }
-    for (Value& value : iteration_values(iterators[k], s)) {
+    for (Value& value : iteration_values(iterators[k], s, {.equations = &loop.body})) {
       Locals locals{s.locals, {{iterators[k].name, std::move(value)}}};
       level(k + 1, {s.instance, s.lexical, &locals});
     }
@@ -201,13 +206,12 @@ void Flattener::translate(const EquationClause& equation, const Scope& scope, Eq
       connect(*c, scope, place);
     } else if (const auto* f = equation.as<ForEquation>()) {
       if (has_connections(f->body))
-        for_each_iteration(f->iterators, scope,
-                           [&](const Scope& s) { translate(f->body, s, sink); });
+        for_each_iteration(*f, scope, [&](const Scope& s) { translate(f->body, s, sink); });
     } else if (const auto* i = equation.as<ConditionalEquation>()) {
       bool any = false;
       for (const auto& branch : i->branches) any = any || has_connections(branch.body);
       if (any) translate_if(*i, equation, scope, sink);
-    } else if (const CallExpression* call = calls_connections(equation)) {
+    } else if (const CallExpression* call = expanding_ ? nullptr : calls_connections(equation)) {
       note_connections_call(*call, scope, place);
     }
     return;
@@ -217,7 +221,7 @@ void Flattener::translate(const EquationClause& equation, const Scope& scope, Eq
   } else if (const auto* i = equation.as<ConditionalEquation>()) {
     translate_if(*i, equation, scope, sink);
   } else if (const auto* f = equation.as<ForEquation>()) {
-    for_each_iteration(f->iterators, scope, [&](const Scope& s) { translate(f->body, s, sink); });
+    for_each_iteration(*f, scope, [&](const Scope& s) { translate(f->body, s, sink); });
   } else if (const auto* w = equation.as<WhenEquation>()) {
     if (sink.initial) throw Error("'when' in an initial equation", place.location());
     translate_when(*w, equation, scope, sink);
@@ -266,6 +270,15 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
         add_equality(value, *other, name, place, sink);
       }
     return;
+  }
+  if (type == BasicType::kClock) {
+    for (std::size_t i = 0; i < left.numbers.size(); ++i)
+      clocks_->equal.emplace_back(left.numbers[i], right.numbers[i]);
+    return;
+  }
+  if (type == BasicType::kString) {
+    if (left.strings == right.strings) return;
+    refuse("an equation between Strings that does not give one its value as s = ...", place);
   }
   if (!is_number_like(type)) refuse(fmt::format("an equation between {}s", spelling(type)), place);
   for (std::size_t i = 0; i < left.numbers.size(); ++i) {
@@ -397,7 +410,8 @@ void Flattener::translate_call(const CallExpression& call, const Expression& exp
          place.location()});
   } else if (name == "reinit") {
     throw Error("reinit() is only allowed inside 'when'", place.location());
-  } else if (name.starts_with("Connections.") || name == "transition" || name == "initialState") {
+  } else if (call.function.parts[0].name == "Connections" || name == "transition" ||
+             name == "initialState") {
     return;  // collected with the connections or the state machines
   } else {
     call_as_statement(expression, call, scope, sink.active);
@@ -472,7 +486,9 @@ void Flattener::add_reinit(const CallExpression& call, const Expression& express
   past_shadows_ = true;
   const Value variable = evaluate(*call.arguments[0], scope);
   past_shadows_ = false;
+  in_reinit_ = true;
   const Value value = evaluate(*call.arguments[1], scope);
+  in_reinit_ = false;
   if (variable.dimensions != value.dimensions)
     throw Error("reinit(): the variable and its value differ in shape",
                 expression.place.location());

@@ -288,9 +288,10 @@ Value Flattener::evaluate_matrix(const MatrixConstructor& e, const Scope& scope,
   return concatenate(0, rows, place);
 }
 
-std::vector<Value> Flattener::iteration_values(const Iterator& iterator, const Scope& scope) {
-  if (iterator.range == nullptr) refuse("an iterator without a range", iterator.place);
-  const Value range = evaluate(*iterator.range, scope);
+std::vector<Value> Flattener::iteration_values(const Iterator& iterator, const Scope& scope,
+                                               const IteratorBody& body) {
+  const Value range = iterator.range == nullptr ? implicit_range(iterator, scope, body)
+                                                : evaluate(*iterator.range, scope);
   if (range.dimensions.size() != 1)
     throw Error(fmt::format("'{}' runs over {}, not over a vector", iterator.name,
                             to_text(range.dimensions)),
@@ -307,7 +308,7 @@ Value Flattener::iterate(const ExpressionPtr& body, const std::vector<Iterator>&
                                                                     const Scope& s) -> Value {
     if (k == 0) return evaluate(*body, s);
     std::vector<Value> parts;
-    for (Value& value : iteration_values(iterators[k - 1], s)) {
+    for (Value& value : iteration_values(iterators[k - 1], s, {.expression = body.get()})) {
       Locals locals{s.locals, {{iterators[k - 1].name, std::move(value)}}};
       parts.push_back(level(k - 1, {s.instance, s.lexical, &locals}));
     }

@@ -283,7 +283,7 @@ TEST(Flatten, RefusesWithPlaceAndName) {
   EXPECT_THAT(message_of("model M Boolean b; Real x; equation b = true;\n x = b; end M;"),
               HasSubstr("model.mo:2:"));
   EXPECT_THAT(message_of("model M Real x; equation\n x = inStream(time); end M;"),
-              HasSubstr("model.mo:2:6: error: inStream(): not supported"));
+              HasSubstr("model.mo:2:15: error: 'time' cannot be used like this"));
   EXPECT_THAT(message_of("model M parameter Real p;\n Real x = p; end M;"),
               HasSubstr("parameter 'p' has no value"));
   EXPECT_THAT(message_of("model M parameter Real p = q; parameter Real q = p; Real x = p; end M;"),

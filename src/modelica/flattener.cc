@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "modelica/clocks.h"
 #include "modelica/machine.h"
 #include "modelica/tables.h"
 
@@ -27,6 +28,7 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
   }
   root_->layers.insert(root_->layers.begin(), outermost.begin(), outermost.end());
   instantiate(*root_);
+  expand_connectors();
   check_overrides("--set", settings_);
   check_overrides("--input", inputs);
   for_each_class_instance(*root_, [&](Instance& i) { mark_when_targets(i); });
@@ -62,7 +64,11 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
   add_connection_equations();
   add_unconnected_flows(*root_, false);
   add_machine_equations();
+  solve_clocks();
   assign_discrete();
+  // Functions of the model are run later; what was set from outside does not live that long.
+  root_->layers.erase(root_->layers.begin(),
+                      root_->layers.begin() + static_cast<std::ptrdiff_t>(outermost.size()));
 }
 
 void Flattener::attempt(const std::function<void()>& part) {
@@ -79,7 +85,7 @@ void Flattener::attempt(const std::function<void()>& part) {
     in_function_ = in_function;
     call_stack_.resize(calls);
     end_values_ = ends;
-    past_shadows_ = false;
+    past_shadows_ = in_reinit_ = false;
     component_.clear();
     // The text of a class is wrong once, however many components are made of it.
     for (const Error& known : errors_)
@@ -97,8 +103,8 @@ void Flattener::check_imports() {
            c = c->enclosing)
         for (const Import& import : c->imports)
           attempt([&] {
-            if (!tree_.lookup_qualified(import.name))
-              throw Error(fmt::format("import of '{}': there is no such class", import.name.text()),
+            if (const char* problem = tree_.import_problem(import))
+              throw Error(fmt::format("import of '{}': {}", import.name.text(), problem),
                           import.place.location());
           });
   });
@@ -116,8 +122,10 @@ namespace {
 // Calls whose value is no matter of parameters, or that leave something behind.
 bool mentions_events(const Expression& expression) {
   if (const auto* call = expression.as<CallExpression>())
-    for (const char* name : {"sample", "initial", "pre", "edge", "change", "terminal",
-                             "cardinality", "activeState", "timeInState"})
+    for (const char* name :
+         {"sample", "initial", "pre", "edge", "change", "terminal", "cardinality", "activeState",
+          "timeInState", "previous", "hold", "interval", "firstTick", "subSample", "superSample",
+          "shiftSample", "backSample", "noClock"})
       if (call->function.text() == name) return true;
   bool any = false;
   for_each_child(expression, [&](const Expression& child) { any = any || mentions_events(child); });

@@ -69,6 +69,7 @@ class Flattener {
   bool is_active(Instance& instance);
   const Dimensions& dimensions(Instance& instance);
   Instance* find_inner(const Instance& outer);
+  Instance* add_inner(const Instance& outer);
   void instantiate(Instance& instance);  // everything below
 
   // --- modifier_check.cc: modifications must reach something
@@ -91,7 +92,9 @@ class Flattener {
   std::optional<double> number_attribute(Instance& leaf, std::string_view name,
                                          std::size_t element);
   void declare_parameter(Instance& leaf);
+  bool follows_found_parameters(const Value& value);
   void declare_variable(Instance& leaf);
+  std::optional<Value> string_equation(Instance& leaf);
   void declare_all(Instance& instance);
   bool is_discrete(const Instance& leaf) const;
   void check_type(const Instance& leaf, const Value& value, const Place& place) const;
@@ -106,6 +109,14 @@ class Flattener {
   void check_settings();
   void check_overrides(const char* option, const Modification& overrides);
 
+  // What an iterator is used in; it may give the iterator its range.
+  struct IteratorBody {
+    const Expression* expression = nullptr;
+    const std::vector<EquationClause>* equations = nullptr;
+    const std::vector<Statement>* statements = nullptr;
+    void for_each(const std::function<void(const Expression&)>& visit) const;
+  };
+
   // --- evaluate.cc: expressions
   Value evaluate(const Expression& expression, const Scope& scope);
   Value evaluate_unary(const UnaryExpression& e, const Scope& scope, const Place& place);
@@ -116,7 +127,12 @@ class Flattener {
   Value evaluate_matrix(const MatrixConstructor& e, const Scope& scope, const Place& place);
   Value iterate(const ExpressionPtr& body, const std::vector<Iterator>& iterators,
                 const Scope& scope, const Place& place);
-  std::vector<Value> iteration_values(const Iterator& iterator, const Scope& scope);
+  std::vector<Value> iteration_values(const Iterator& iterator, const Scope& scope,
+                                      const IteratorBody& body);
+  // --- implicit_ranges.cc
+  Value implicit_range(const Iterator& iterator, const Scope& scope, const IteratorBody& body);
+  Value subscript_range(const ComponentReference& array, std::size_t k, const Scope& scope,
+                        const Place& place);
   Value compare(BinaryOperator op, const Value& a, const Value& b, const Expression& expression);
   Expr make_relation(const Expr& value, Strict strict, const Expression& expression);
   // Numbers needed at translation; throw Error if the expression depends on variables.
@@ -307,7 +323,7 @@ class Flattener {
                       EquationSink& sink);
   void add_equality(const Value& left, const Value& right, const std::string& name,
                     const Place& place, EquationSink& sink);
-  void for_each_iteration(const std::vector<Iterator>& iterators, const Scope& scope,
+  void for_each_iteration(const ForEquation& loop, const Scope& scope,
                           const std::function<void(const Scope&)>& body);
   std::string equation_label(const Scope& scope, const EquationClause& equation) const;
   void add_assertion(const CallExpression& call, const Expression& expression, const Scope& scope,
@@ -336,9 +352,25 @@ class Flattener {
                          bool in_when);
   void mark_target(const ComponentReference& target, const Scope& scope);
 
+  // --- clocks.cc, clocked_equations.cc: the synchronous language
+  struct Clocks;
+  class ClockedPart;
+  Expr new_clock(const std::string& name);
+  Value construct_clock(const CallExpression& e, const Scope& scope, const Place& place);
+  std::optional<Value> call_clock_builtin(const std::string& name, const CallExpression& e,
+                                          const Scope& scope, const Place& place);
+  void translate_clocked_when(const Expr& clock, const std::vector<EquationClause>& equations,
+                              const Scope& scope, EquationSink& sink);
+  void solve_clocks();
+
   // --- discrete.cc: which equation gives which discrete variable
   void assign_discrete();
+  // discrete_loops.cc
+  std::unordered_map<const Node*, std::size_t> real_discrete_equations() const;
   void solve_discrete_loops();
+  bool eliminate_linear_loop(const std::vector<std::size_t>& loop);
+  void embed(const std::vector<std::size_t>& loop);
+  void embed_sampled_loops();
   void move_initial_values();
   Expr pre_slot(const Expr& symbol);
   bool is_discrete_symbol(const Expr& symbol) const;
@@ -369,6 +401,21 @@ class Flattener {
   };
   void connect(const ConnectEquation& e, const Scope& scope, const Place& place);
   void connect_instances(const InstancePart& a, const InstancePart& b, const Place& place);
+  // --- expandable.cc
+  void expand_connectors();
+  void expand_connection(const ConnectEquation& e, const Scope& scope);
+  void merge_connectors(Instance& x, Instance& y, const Scope& scope);
+  void note_present(Instance& instance);
+  Instance* lacking(const ComponentReference& r, const Scope& scope);
+  void add_element(Instance& bus, const ComponentReference::Part& part, const Instance& like,
+                   const Dimensions& size, const Scope& scope);
+  // --- streams.cc
+  Instance& flow_beside(Instance& stream);
+  Expr mixed_stream(const std::vector<std::size_t>& members, std::size_t without);
+  Expr in_stream(Instance& leaf, std::size_t element);
+  void add_streams(const std::vector<std::size_t>& members);
+  Value stream_value(const std::string& name, const Expression& expression, const CallExpression& e,
+                     const Scope& scope);
   // --- overconstrained.cc: Connections.root() and its relatives
   bool is_overdetermined(const Instance& instance);
   Instance& overdetermined_argument(const CallExpression& call, std::size_t k, const Scope& scope,
@@ -380,6 +427,9 @@ class Flattener {
   void connect_leaves(Instance& a, const std::vector<std::size_t>& a_elements, bool a_outside,
                       Instance& b, const std::vector<std::size_t>& b_elements, bool b_outside,
                       const Place& place);
+  void connect_parameters(Instance& a, const std::vector<std::size_t>& a_elements, Instance& b,
+                          const std::vector<std::size_t>& b_elements, const Place& place);
+  void check_sources(const std::vector<std::size_t>& members);
   void add_connection_equations();
   void add_unconnected_flows(Instance& instance, bool in_connector);
   int connection_node(Instance& leaf, std::size_t element, bool outside, const Place& place);
@@ -414,10 +464,12 @@ class Flattener {
   std::unordered_set<const Node*> when_assigned_;
   std::unordered_set<const Node*> found_parameters_;  // unknowns: by the initial equations
   std::vector<DiscreteCandidate> discrete_candidates_;
-  bool variables_allowed_ = false;  // once parameters are known
-  std::string component_;           // whose relation is being made; empty: the model's own
-  int no_event_ = 0;                // inside noEvent, functions
-  int located_ = 0;  // depth of no_event_ at which relations are located all the same
+  bool variables_allowed_ = false;                       // once parameters are known
+  int measuring_ = 0;                                    // only the size of a value is asked for
+  std::unordered_map<const Instance*, Value> measured_;  // what stands for variables meanwhile
+  std::string component_;  // whose relation is being made; empty: the model's own
+  int no_event_ = 0;       // inside noEvent, functions
+  int located_ = 0;        // depth of no_event_ at which relations are located all the same
   int in_function_ = 0;
   const Frame* frame_ = nullptr;  // whose statement is being run; null: none
   // Of the function called last: where an assertion in it fails, and what it says.
@@ -425,14 +477,21 @@ class Flattener {
   std::string failure_;
   int in_when_ = 0;
   bool past_shadows_ = false;
+  bool in_reinit_ = false;         // its value reads left limits already
   bool only_connections_ = false;  // the pass that collects connect()
+  bool expanding_ = false;         // the pass that finds elements of expandable connectors
+  bool grown_ = false;             // it has found one
+  std::unordered_set<const Instance*> present_;  // elements that something is connected to
+  std::unordered_set<const Instance*> added_;    // elements that are declared nowhere
+  std::deque<Component> synthetic_;              // their declarations
   int rounded_ = 0;
   std::vector<const Instance*> call_stack_;
   std::vector<std::size_t> end_values_;  // of `end` inside subscripts
   std::unordered_map<std::shared_ptr<const ExternalObject>, std::unique_ptr<TableData>> tables_;
 
   std::vector<ConnectionNode> connection_nodes_;
-  struct RecordConnection {  // of overdetermined records
+  std::unordered_map<int, std::vector<std::size_t>> stream_sets_;  // by root, once asked for
+  struct RecordConnection {                                        // of overdetermined records
     InstancePart a;
     InstancePart b;
     Place place;
@@ -460,6 +519,7 @@ class Flattener {
   std::unordered_map<const Node*, NotedCall> calls_with_inverse_;  // by result
   std::unordered_map<const Instance*, Value> known_discretes_;     // they depend on parameters only
 
+  std::unique_ptr<Clocks> clocks_;  // null: the model has none
   struct State {
     Machine* machine = nullptr;
     std::size_t number = 0;

@@ -73,7 +73,8 @@ struct ClassInfo {
     const Component* component = nullptr;
     std::size_t base = 0;
     std::vector<std::pair<const Component*, std::size_t>>
-        replaced;  // by `redeclare`, the last first
+        replaced;               // by `redeclare`, the last first
+    bool is_protected = false;  // by a protected `extends`
   };
   struct Member {  // a class; null: there is none
     const ClassDefinition* definition = nullptr;

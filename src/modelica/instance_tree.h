@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "modelica/instance.h"
@@ -37,7 +38,8 @@ class InstanceTree {
   // --- lookup.cc
   Found lookup(const std::string& name, const Scope& scope, bool past_shadows = false);
   Found lookup_top(const std::string& name);
-  Found lookup_qualified(const Name& name);  // from the top
+  Found lookup_qualified(const Name& name);          // from the top
+  const char* import_problem(const Import& import);  // null: none
   // What is inside a class or component, inherited things included, but nothing around it.
   Found member_of(ClassElement& cls, const std::string& name);
   Found member_of(Instance& instance, const std::string& name);
@@ -83,6 +85,8 @@ class InstanceTree {
   ClassElement& inherited_class(const ClassDefinition& definition, const Scope& scope);
   const TypeRef& stripped(ClassElement& cls);
   const ClassInfo& info_of(const TypeRef& type, Instance& holder);
+  void check_rules(const ClassDefinition& definition);
+  void check_class_element(const ClassInfo& target, std::size_t first, const ClassDefinition& own);
   void add_bases(ClassInfo& target, Instance& holder, const ClassDefinition& definition,
                  const Scope& around, const std::vector<BaseLayer>& on_the_way, int depth);
   void add_base(ClassInfo& target, Instance& holder, ClassElement& base,
@@ -98,6 +102,7 @@ class InstanceTree {
   std::unordered_map<const ClassDefinition*, std::unordered_map<std::string, Found>> imports_;
   std::vector<std::unique_ptr<ClassElement>> others_;  // that are no elements of an instance
   std::vector<std::unique_ptr<Instance>> discarded_;
+  std::unordered_set<const ClassDefinition*> checked_;  // by class_rules.h
 };
 
 }  // namespace saltus

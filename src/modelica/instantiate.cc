@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "modelica/flattener.h"
+#include "modelica/instance_rules.h"
 
 namespace saltus {
 namespace {
@@ -23,6 +24,9 @@ void Flattener::make_root(const ClassDefinition& model) {
   if (type.info->basic || model.kind == ClassKind::kFunction || model.kind == ClassKind::kPackage)
     throw Error(fmt::format("'{}' is a {}; only models and blocks can be simulated",
                             model.qualified_name(), spelling(model.kind)),
+                model.place.location());
+  if (type.definition->partial || model.partial)
+    throw Error(fmt::format("'{}' is partial and cannot be simulated", model.qualified_name()),
                 model.place.location());
   tree_.root = std::make_unique<Instance>();
   root_ = tree_.root.get();
@@ -67,18 +71,19 @@ void Flattener::resolve(Instance& instance) {
                                                                 : instance.type.causality;
   instance.connection =
       component.connection != Connection::kPotential ? component.connection : parent->connection;
-  if (component.connection == Connection::kStream) refuse("stream connectors", component.place);
   instance.is_protected = declared.visibility == Visibility::kProtected || parent->is_protected;
   const ClassDefinition& definition = *instance.type.info->definition;
   if (declared.outer && !declared.inner) instance.target = find_inner(instance);
-  if (instance.target != nullptr) return;
+  if (instance.target != nullptr) {
+    check_outer(instance, *instance.target);
+    return;
+  }
   if (definition.kind == ClassKind::kFunction || definition.kind == ClassKind::kPackage)
     throw Error(fmt::format("'{}' is a {}; it cannot be the type of a component",
                             definition.qualified_name(), spelling(definition.kind)),
                 component.type.place.location());
+  check_component(instance);
   check_replacement(instance);
-  if (definition.kind == ClassKind::kExpandableConnector)
-    refuse("expandable connectors", component.place);
   // Not in packages, where only the constants are asked for.
   const Instance* top = parent;
   while (top->parent != nullptr) top = top->parent;
@@ -99,10 +104,55 @@ Instance* Flattener::find_inner(const Instance& outer) {
       return found->target != nullptr ? found->target : found;
     }
   }
+  if (Instance* added = add_inner(outer)) return added;
   throw Error(fmt::format("'{}' is an outer component, but no component around it declares "
                           "'inner {} {}'",
                           outer.path, outer.type_name.text(), outer.component->name),
               outer.component->place.location());
+}
+
+// An inner component that nobody declares is made at the top of the model, if its type is complete
+// and all that ask for it mean the same type (section 5.4).
+Instance* Flattener::add_inner(const Instance& outer) {
+  const ClassInfo& info = *outer.type.info;
+  const Instance* top = &outer;
+  while (top->parent != nullptr) top = top->parent;
+  if (top != root_ || info.basic || info.definition->partial ||
+      find_child(*root_, outer.component->name) != nullptr)
+    return nullptr;
+  Component& component = synthetic_.emplace_back();
+  component.name = outer.component->name;
+  component.place = outer.component->place;
+  component.type = outer.type_name;
+  component.inner = true;
+  auto made = std::make_unique<Instance>();
+  Instance& inner = *made;
+  inner.parent = root_;
+  inner.name = inner.path = component.name;
+  inner.component = &component;
+  inner.owner = outer.owner;
+  inner.type_scope = outer.type_scope;
+  inner.type_name = outer.type_name;
+  inner.layers = outer.type.modifications;
+  tree_.set_type(inner, outer.type);
+  inner.resolved = true;
+  inner.active = true;
+  inner.dimensions = Dimensions{};
+  root_->child_index.emplace(component.name, &inner);
+  root_->children.push_back(std::move(made));
+  std::string message =
+      fmt::format("no component declares 'inner {} {}'; it was added to the model",
+                  outer.type_name.text(), component.name);
+  if (const ModificationPtr& annotation = info.definition->annotation())
+    if (const Argument* said = annotation->find("missingInnerMessage"))
+      if (said->modification != nullptr && said->modification->value != nullptr)
+        if (const auto* text = said->modification->value->as<StringLiteral>())
+          message = text->value;
+  const SourceLocation where = component.place.location();
+  flat_.warnings.push_back(
+      fmt::format("{}:{}:{}: warning: {}", where.file, where.line, where.column, message));
+  instantiate(inner);
+  return &inner;
 }
 
 bool Flattener::is_active(Instance& instance) {
@@ -146,7 +196,16 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
   for (std::size_t k = 0; k < expressions.size(); ++k) {
     const auto& [expression, scope] = expressions[k];
     if (expression->as<WholeDimension>() != nullptr) {
-      if (!bound) bound = binding(instance);
+      if (!bound) {
+        ++measuring_;
+        try {
+          bound = binding(instance);
+        } catch (...) {
+          --measuring_;
+          throw;
+        }
+        --measuring_;
+      }
       if (!bound || bound->dimensions.size() <= k)
         throw Error(fmt::format("the size of '{}' is not known: it is declared with ':' and has no "
                                 "value to take it from",
@@ -156,8 +215,9 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
       continue;
     }
     const Value value = evaluate(*expression, scope);
-    if (value.type == BasicType::kEnumeration && value.dimensions.size() == 1) {
-      result.push_back(value.count());  // the type: one element a literal
+    if ((value.type == BasicType::kEnumeration || value.type == BasicType::kBoolean) &&
+        value.dimensions.size() == 1) {
+      result.push_back(value.count());  // the type: one element for each value
       continue;
     }
     if (value.type == BasicType::kReal)
@@ -222,7 +282,8 @@ void Flattener::instantiate(Instance& instance) {
     return;
   }
   expand(instance);
-  for (const auto& c : instance.children) instantiate(*c);
+  // An inner component that is missing may be added to the model on the way.
+  for (std::size_t k = 0; k < instance.children.size(); ++k) instantiate(*instance.children[k]);
 }
 
 }  // namespace saltus

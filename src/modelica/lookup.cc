@@ -28,7 +28,17 @@ InstanceTree::Found InstanceTree::lookup(const std::string& name, const Scope& s
     if (const Value* local = scope.locals->find(name, past_shadows))
       return {local, nullptr, nullptr};
   for (Scope at = scope; at.lexical != nullptr; at = outward(at)) {
-    if (Found found = lookup_in(name, at)) return found;
+    if (Found found = lookup_in(name, at)) {
+      // Elements of what is around a class are seen from inside if they never change.
+      if (found.instance != nullptr && at.lexical != scope.lexical &&
+          at.instance != scope.instance && found.instance->parent == at.instance &&
+          found.instance->component->variability != Variability::kConstant)
+        throw Error(fmt::format("'{}' is found in '{}' around the class, where only constants can "
+                                "be used from inside",
+                                name, at.lexical->name),
+                    found.instance->component->place.location());
+      return found;
+    }
     if (!at.lexical->encapsulated) continue;
     // Names imported inside were found above; a package may still name itself.
     if (builtin(name) != nullptr) return lookup_top(name);
@@ -97,8 +107,8 @@ InstanceTree::Found InstanceTree::imported(const std::string& name,
   for (const Import& import : definition.imports) {
     if (import.kind == Import::Kind::kUnqualified || import.alias != name) continue;
     found = lookup_qualified(import.name);
-    if (!found)
-      throw Error(fmt::format("import of '{}': there is no such class", import.name.text()),
+    if (const char* problem = import_problem(import))
+      throw Error(fmt::format("import of '{}': {}", import.name.text(), problem),
                   import.place.location());
     return known[name] = found;
   }
@@ -108,6 +118,10 @@ InstanceTree::Found InstanceTree::imported(const std::string& name,
     const Found package = lookup_qualified(import.name);
     const Found inside = package.cls == nullptr ? Found{} : member_of(*package.cls, name);
     if (!inside) continue;
+    if ((inside.cls != nullptr && inside.cls->definition->visibility == Visibility::kProtected) ||
+        (inside.instance != nullptr &&
+         inside.instance->component->visibility == Visibility::kProtected))
+      continue;
     if (found && (found.instance != inside.instance || found.cls != inside.cls))
       throw Error(fmt::format("'{}' is imported from '{}' and from '{}'", name, from->name.text(),
                               import.name.text()),
@@ -118,6 +132,27 @@ InstanceTree::Found InstanceTree::imported(const std::string& name,
   // While a package is being read, what it inherits is not known yet.
   if (found) known[name] = found;
   return found;
+}
+
+// What is wrong with an import; null: nothing. Packages and what is public in them are imported.
+const char* InstanceTree::import_problem(const Import& import) {
+  const Found found = lookup_qualified(import.name);
+  if (!found) return "there is no such class";
+  if (import.kind == Import::Kind::kUnqualified)
+    return found.cls == nullptr || type_of(*found.cls).definition->kind != ClassKind::kPackage
+               ? "it is no package"
+               : nullptr;
+  if (import.name.parts.size() < 2) return nullptr;
+  Name around = import.name;
+  around.parts.pop_back();
+  const Found package = lookup_qualified(around);
+  if (package.cls != nullptr && type_of(*package.cls).definition->kind != ClassKind::kPackage)
+    return "it is no package and no element of one";
+  const bool is_protected =
+      (found.cls != nullptr && found.cls->definition->visibility == Visibility::kProtected) ||
+      (found.instance != nullptr &&
+       found.instance->component->visibility == Visibility::kProtected);
+  return is_protected ? "it is protected" : nullptr;
 }
 
 InstanceTree::Found InstanceTree::lookup_qualified(const Name& name) {
@@ -149,6 +184,10 @@ ClassElement& InstanceTree::lookup_class(const Name& name, const Scope& scope) {
       throw Error(fmt::format("there is no class '{}' in '{}'{}", name.parts[k], so_far,
                               did_you_mean(name.parts[k],
                                            library_->child_names(type_of(package).definition))),
+                  name.place.location());
+    if (found.cls != nullptr && found.cls->definition->visibility == Visibility::kProtected)
+      throw Error(fmt::format("'{}' of '{}' is protected and cannot be used from outside",
+                              name.parts[k], so_far),
                   name.place.location());
     so_far += "." + name.parts[k];
   }

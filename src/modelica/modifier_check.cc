@@ -19,6 +19,27 @@ const std::array<std::string, 10> kAttributes = {"start",       "fixed",    "uni
                                                  "quantity",    "min",      "max",  "nominal",
                                                  "stateSelect", "unbounded"};
 
+// From outside only what is public is modified.
+void check_visible(const Instance& instance, const Modification& modification) {
+  const ClassInfo& info = *instance.type.info;
+  for (const Argument& argument : modification.arguments) {
+    const std::string& name =
+        argument.kind == Argument::Kind::kRedeclareComponent ? argument.component->name
+        : argument.kind == Argument::Kind::kRedeclareClass   ? argument.definition->name
+                                                             : argument.name.parts.front();
+    const auto at = info.element_index.find(name);
+    bool is_protected = at != info.element_index.end() &&
+                        info.elements[at->second].component->visibility == Visibility::kProtected;
+    for (const ClassInfo::Base& base : info.bases)
+      if (const ClassDefinition* inside = base.definition->find_class(name))
+        is_protected = is_protected || inside->visibility == Visibility::kProtected;
+    if (is_protected)
+      throw Error(fmt::format("'{}' of '{}' is protected and cannot be modified from outside", name,
+                              instance.path),
+                  argument.place.location());
+  }
+}
+
 }  // namespace
 
 void Flattener::check_modifier(const Instance& instance, const std::string& name,
@@ -71,6 +92,13 @@ void Flattener::check_modifiers(const Instance& instance) {
   const bool element = instance.dimensions && instance.dimensions->empty() &&
                        instance.component != nullptr && instance.name != instance.component->name;
   if (element) return;
+  // Those of the type itself are written in classes that inherit from it.
+  const std::size_t of_type =
+      instance.parent == nullptr ? instance.layers.size() : instance.type.modifications.size();
+  const std::size_t own = instance.layers.size() - std::min(of_type, instance.layers.size());
+  for (std::size_t k = 0; k < own; ++k)
+    if (instance.layers[k].arguments != nullptr)
+      check_visible(instance, *instance.layers[k].arguments);
   for (const Layer& layer : instance.layers) {
     if (layer.arguments != nullptr) {
       check_all(*layer.arguments);
@@ -109,6 +137,10 @@ void check_layers(const Instance& instance) {
   }
   if (stronger != nullptr && declared.final)
     refuse_at(*stronger, "is final and cannot be modified");
+  if (redeclaration != nullptr && declared.variability == Variability::kConstant)
+    refuse_at(*redeclaration, "cannot be redeclared: it is constant");
+  if (stronger != nullptr && declared.outer && !declared.inner)
+    refuse_at(*stronger, "is outer and cannot be modified");
   if (redeclaration != nullptr && !declared.replaceable)
     refuse_at(*redeclaration, "cannot be redeclared: it is not replaceable");
 }

@@ -8,6 +8,7 @@
 #include "expr/table.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/random_numbers.h"
 #include "modelica/statements.h"
 #include "modelica/tables.h"
 
@@ -99,6 +100,8 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     if (std::ranges::count(flat_.warnings, said) == 0) flat_.warnings.push_back(said);
     return std::vector<Value>{};
   }
+  if (name.starts_with("ModelicaRandom_xorshift") && arguments.size() == 1)
+    return random_step(name, arguments[0].second, place);
   if (name.starts_with("ModelicaStandardTables_"))
     if (std::optional<Value> value = call_table(name, arguments, place)) return {{*value}};
   return std::nullopt;

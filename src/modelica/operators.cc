@@ -113,13 +113,18 @@ Value arithmetic(BinaryOperator op, const Value& a, const Value& b, const Place&
         const bool square = a.dimensions.size() == 2 && a.dimensions[0] == a.dimensions[1];
         const double power =
             b.is_scalar() && b.number().is_number() ? b.number().number() : std::nan("");
-        if (!square || !(power >= 1.0) || power > kMostFactors || power != std::floor(power))
+        if (!square || !(power >= 0.0) || power > kMostFactors || power != std::floor(power))
           throw Error(
-              fmt::format("'^' of {}: square matrices have powers 1 to {}; '.^' takes powers "
+              fmt::format("'^' of {}: square matrices have powers 0 to {}; '.^' takes powers "
                           "element by element",
                           to_text(a.dimensions), kMostFactors),
               place.location());
         Value result = a;
+        if (power == 0.0) {
+          const std::size_t n = a.dimensions[0];
+          for (std::size_t i = 0; i < result.numbers.size(); ++i)
+            result.numbers[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
+        }
         for (double k = 1.0; k < power; ++k) result = matrix_product(result, a, place);
         return result;
       }

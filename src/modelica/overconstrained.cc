@@ -9,7 +9,7 @@ namespace saltus {
 
 bool Flattener::is_overdetermined(const Instance& instance) {
   const ClassInfo& info = *instance.type.info;
-  return !info.basic && tree_.member(info, "equalityConstraint").definition != nullptr;
+  return tree_.member(info, "equalityConstraint").definition != nullptr;
 }
 
 Instance& Flattener::overdetermined_argument(const CallExpression& call, std::size_t k,
@@ -28,7 +28,9 @@ Instance& Flattener::overdetermined_argument(const CallExpression& call, std::si
 
 void Flattener::note_connections_call(const CallExpression& call, const Scope& scope,
                                       const Place& place) {
-  const std::string name = call.function.text();
+  ComponentReference function = call.function;
+  function.absolute = false;
+  const std::string name = function.text();
   if (name == "Connections.root") {
     connection_graph_.add_root(overdetermined_argument(call, 0, scope, place), place);
   } else if (name == "Connections.potentialRoot") {

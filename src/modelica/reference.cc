@@ -8,6 +8,20 @@
 #include "modelica/statements.h"
 
 namespace saltus {
+namespace {
+
+// What is protected in a class is not reached by a dot.
+void refuse_protected(const InstanceTree::Found& found, const ComponentReference::Part& part) {
+  const bool is_protected =
+      (found.instance != nullptr && found.instance->component != nullptr &&
+       found.instance->component->visibility == Visibility::kProtected) ||
+      (found.cls != nullptr && found.cls->definition->visibility == Visibility::kProtected);
+  if (is_protected)
+    throw Error(fmt::format("'{}' is protected and cannot be used from outside", part.name),
+                part.place.location());
+}
+
+}  // namespace
 
 Dimensions Flattener::Subscripts::shape() const {
   Dimensions result;
@@ -124,8 +138,14 @@ Value Flattener::subscripted(const Value& value, const std::vector<ExpressionPtr
 
 Value Flattener::reference(const ComponentReference& r, const Scope& scope, const Place& place) {
   const ComponentReference::Part& first = r.parts.front();
-  if (r.parts.size() == 1 && !r.absolute && first.name == "time" && first.subscripts.empty())
+  if (r.parts.size() == 1 && !r.absolute && first.name == "time" && first.subscripts.empty() &&
+      (scope.locals == nullptr || scope.locals->find("time") == nullptr)) {
+    const ClassKind kind = scope.lexical == nullptr ? ClassKind::kModel : scope.lexical->kind;
+    if (kind == ClassKind::kFunction || kind == ClassKind::kRecord ||
+        kind == ClassKind::kConnector || kind == ClassKind::kPackage)
+      throw Error(fmt::format("time cannot be used in a {}", spelling(kind)), place.location());
     return Value::real(flat_.system.time());
+  }
   const Found found = r.absolute ? tree_.lookup_top(first.name) : lookup(first.name, scope);
   if (found.local != nullptr) {
     Value value = subscripted(*found.local, first.subscripts, scope, first.name, place);
@@ -184,6 +204,7 @@ Value Flattener::class_value(ClassElement& cls, const ComponentReference& r, std
                 next.place.location());
   }
   const Found found = tree_.member_of(cls, next.name);
+  refuse_protected(found, next);
   if (found.instance != nullptr) return navigate(*found.instance, r, part + 1, scope);
   if (found.cls != nullptr) return class_value(*found.cls, r, part + 1, scope);
   throw Error(
@@ -199,6 +220,12 @@ Value Flattener::navigate(Instance& given, const ComponentReference& r, std::siz
   const ComponentReference::Part& here = r.parts[part];
   if (!is_active(instance))
     throw Error(fmt::format("'{}' is used although its condition is false", instance.path),
+                here.place.location());
+  if (instance.component != nullptr && instance.component->condition != nullptr &&
+      instance.component->name == here.name && in_function_ == 0)
+    throw Error(fmt::format("'{}' has a condition and can only be connected, not be used in an "
+                            "expression",
+                            instance.path),
                 here.place.location());
   const bool last = part + 1 == r.parts.size();
   const ClassKind kind = instance.type.info->definition->kind;
@@ -220,7 +247,9 @@ Value Flattener::navigate(Instance& given, const ComponentReference& r, std::siz
   const std::string& next = r.parts[part + 1].name;
   const auto inside = instance.type.info->element_index.find(next);
   if (inside != instance.type.info->element_index.end() &&
-      instance.type.info->elements[inside->second].component->visibility == Visibility::kProtected)
+      (instance.type.info->elements[inside->second].is_protected ||
+       instance.type.info->elements[inside->second].component->visibility ==
+           Visibility::kProtected))
     throw Error(fmt::format("'{}' of '{}' is protected and cannot be used from outside", next,
                             instance.path),
                 r.parts[part + 1].place.location());

@@ -342,20 +342,25 @@ Flattener::Flow Flattener::execute_merged(const std::vector<Branch<Statement>>& 
                                           std::size_t first, Frame& frame) {
   if (first >= branches.size()) return Flow::kNext;
   const auto& branch = branches[first];
-  if (branch.condition == nullptr)
-    return execute(branch.body, frame) == Flow::kNext ? Flow::kNext : Flow::kBreak;
+  // In a model, what follows a `break` that may have happened keeps its value where it has.
+  const auto run = [&] {
+    const Flow flow = execute(branch.body, frame);
+    if (flow != Flow::kBreak || frame.prefix != nullptr) return flow;
+    frame.broken = frame.broken || frame.active;
+    return Flow::kNext;
+  };
+  if (branch.condition == nullptr) return run() == Flow::kNext ? Flow::kNext : Flow::kBreak;
   const Value condition = evaluate(*branch.condition, frame.scope);
   const Expr c = condition.number();
   if (c.is_number()) {
-    if (c.number() != 0.0)
-      return execute(branch.body, frame) == Flow::kNext ? Flow::kNext : Flow::kBreak;
+    if (c.number() != 0.0) return run() == Flow::kNext ? Flow::kNext : Flow::kBreak;
     return execute_merged(branches, first + 1, frame);
   }
   const Expr active = frame.active;
   const std::size_t decided = frame.taken.size();
   Frame::Snapshot before = frame.snapshot();
   frame.active = active && c;
-  Flow flow = execute(branch.body, frame);
+  Flow flow = run();
   frame.active = active;
   if (flow != Flow::kNext || frame.taken.size() != decided) return Flow::kBreak;
   Frame::Snapshot then = frame.snapshot();
@@ -377,7 +382,12 @@ Flattener::Flow Flattener::execute_merged(const std::vector<Branch<Statement>>& 
 Flattener::Flow Flattener::execute_for(const std::vector<Iterator>& iterators, std::size_t k,
                                        const std::vector<Statement>& body, Frame& frame) {
   if (k == iterators.size()) return execute(body, frame);
-  for (Value& value : iteration_values(iterators[k], frame.scope)) {
+  struct Restore {
+    Expr& at;
+    Expr value;
+    ~Restore() { at = value; }
+  } const restore{frame.broken, frame.broken};
+  for (Value& value : iteration_values(iterators[k], frame.scope, {.statements = &body})) {
     frame.locals.values.emplace_back(iterators[k].name, std::move(value));
     const Flow flow = execute_for(iterators, k + 1, body, frame);
     frame.locals.values.pop_back();
@@ -393,7 +403,7 @@ Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
     if (round > (trace_ == nullptr ? kMaxRounds : kMaxTracedRounds))
       throw Error("this loop does not end", place.location());
     const Value condition = evaluate(*s.condition, frame.scope);
-    if (condition.type != BasicType::kBoolean)
+    if (condition.type != BasicType::kBoolean || !condition.is_scalar())
       throw Error("the condition after 'while' is not a Boolean", s.condition->place.location());
     if (!decide(condition.number(), frame, place)) return Flow::kNext;
     const Flow flow = execute(s.body, frame);
@@ -443,7 +453,13 @@ void Flattener::assign(const ComponentReference& target, const Value& value, Fra
                               target.parts.front().name),
                   place.location());
   }
+  if (is_zero(frame.broken)) {
+    assign_into(*at, target, 0, value, frame, place);
+    return;
+  }
+  const Value before = *at;
   assign_into(*at, target, 0, value, frame, place);
+  *at = join_values(frame.broken, before, *at, place);
 }
 
 void Flattener::assign_into(Value& at, const ComponentReference& target, std::size_t part,
@@ -531,6 +547,10 @@ Value Flattener::declared_value(Instance& function, const ClassInfo::Element& el
   const Scope scope{&function, function.type.info->bases[element.base].definition, &locals};
   ClassElement& cls = tree_.lookup_class(component.type, scope);
   const TypeRef& type = tree_.type_of(cls);
+  if (type.definition->kind == ClassKind::kModel || type.definition->kind == ClassKind::kBlock)
+    throw Error(fmt::format("'{}' is a {}, which a function cannot contain", component.name,
+                            spelling(type.definition->kind)),
+                component.place.location());
   const Layers layers = local_layers(function, element, locals);
   for (const Layer& layer : layers)
     if (layer.value != nullptr && layer.access.empty()) {

@@ -22,7 +22,8 @@ struct Flattener::Frame {
   std::vector<bool> taken;                    // decisions made
   std::vector<Expr> conditions;               // what they were about
   Expr active = 1.0;                          // what must hold for the statement to run
-  const Frame* caller = nullptr;              // null: called by an equation or a declaration
+  Expr broken = 0.0;              // of a model's algorithm: where the loop around has been left
+  const Frame* caller = nullptr;  // null: called by an equation or a declaration
   // Of functions: where an assertion fails on the way taken, and what the first of them says.
   Expr failed = 0.0;
   std::string failure;

@@ -50,6 +50,8 @@ const char* spelling(BasicType type) {
       return "external object";
     case BasicType::kFunction:
       return "function";
+    case BasicType::kClock:
+      return "Clock";
   }
   return "";
 }

@@ -23,6 +23,7 @@ enum class BasicType {
   kRecord,
   kObject,    // an ExternalObject
   kFunction,  // a function as argument
+  kClock,     // its numbers are slots that stand for clocks
 };
 
 const char* spelling(BasicType type);

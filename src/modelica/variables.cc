@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "expr/differentiate.h"
 #include "modelica/flattener.h"
 #include "modelica/parameter_use.h"
 
@@ -151,7 +152,7 @@ bool Flattener::is_known_before(const Instance& leaf) const {
 }
 
 void Flattener::require_known(const Instance& leaf, const Place& place) const {
-  if (variables_allowed_ || is_known_before(leaf)) return;
+  if (variables_allowed_ || measuring_ > 0 || is_known_before(leaf)) return;
   throw Error(fmt::format("'{}' is a variable; its value is not known when the model is "
                           "translated, as parameters, sizes and conditions of components need",
                           leaf.path),
@@ -167,6 +168,19 @@ const Value& Flattener::value_of(Instance& leaf) {
     throw Error(fmt::format("'{}' is used although its condition is false", leaf.path),
                 leaf.component->place.location());
   const bool is_parameter = is_known_before(leaf);
+  if (measuring_ > 0 && !variables_allowed_ && !is_parameter) {
+    // Only the size is asked for: any number does.
+    Value& stands = measured_[&leaf];
+    const Dimensions& size = dimensions(leaf);
+    stands = Value::array(*leaf.type.info->basic, size, {});
+    stands.definition = leaf.type.info->enumeration;
+    if (stands.type == BasicType::kString) {
+      stands.strings.assign(element_count(size), "");
+    } else {
+      stands.numbers.assign(element_count(size), Expr(1.0));
+    }
+    return stands;
+  }
   require_known(leaf, leaf.component->place);
   dimensions(leaf);
   if (leaf.busy)
@@ -181,6 +195,21 @@ const Value& Flattener::value_of(Instance& leaf) {
   }
   leaf.busy = false;
   return *leaf.value;
+}
+
+// Whether a value varies, but with parameters alone that the initial equations find.
+bool Flattener::follows_found_parameters(const Value& value) {
+  const ParameterUse::Pause looked_at_only;
+  bool any = false;
+  for (const Expr& number : value.numbers) {
+    if (fixed_number(number)) continue;
+    for (const Expr& leaf : leaves_of(number)) {
+      if (leaf.is_parameter()) continue;
+      if (!found_parameters_.contains(leaf.node())) return false;
+      any = true;
+    }
+  }
+  return any;
 }
 
 void Flattener::declare_parameter(Instance& leaf) {
@@ -198,6 +227,7 @@ void Flattener::declare_parameter(Instance& leaf) {
     for (const Expr& symbol : leaf.value->numbers) {
       if (is_discrete_symbol(symbol)) {
         when_assigned_.insert(symbol.node());
+        found_parameters_.insert(symbol.node());
         flat_.discrete_equations.push_back({symbol, pre_slot(symbol), place.location()});
         continue;
       }
@@ -241,6 +271,24 @@ void Flattener::declare_parameter(Instance& leaf) {
   if (has_settings(leaf)) apply_settings(leaf, *value, is_final);
   value->type = type;
   if (type == BasicType::kEnumeration) value->definition = leaf.type.info->enumeration;
+  if (!constant && has_numbers && follows_found_parameters(*value)) {
+    // It follows from what the initial equations give: an unknown as well.
+    const std::vector<Expr> numbers = value->numbers;
+    declare_variable(leaf);
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+      const Expr& symbol = leaf.value->numbers[k];
+      found_parameters_.insert(symbol.node());
+      if (is_discrete_symbol(symbol)) {
+        when_assigned_.insert(symbol.node());
+        flat_.discrete_equations.push_back({symbol, numbers[k], where.location()});
+        continue;
+      }
+      Equation e("parameter " + leaf.path, symbol == numbers[k]);
+      e.where = where.location();
+      flat_.equations.emplace_back(std::move(e));
+    }
+    return;
+  }
   // Constants of packages are no part of the model's results.
   bool in_model = false;
   for (const Instance* i = &leaf; i != nullptr; i = i->parent) in_model = in_model || i == root_;
@@ -277,18 +325,38 @@ void Flattener::declare_parameter(Instance& leaf) {
   leaf.value = std::move(value);
 }
 
+// The value that an equation s = ... of the same class gives a String that never changes.
+std::optional<Value> Flattener::string_equation(Instance& leaf) {
+  for (const ClassInfo::Base& base : leaf.parent->type.info->bases)
+    for (const EquationClause& equation : base.definition->equations) {
+      const auto* e = equation.as<SimpleEquation>();
+      const auto* r = e == nullptr ? nullptr : e->left->as<ComponentReference>();
+      if (r != nullptr && r->parts.size() == 1 && r->parts[0].name == leaf.component->name &&
+          r->parts[0].subscripts.empty())
+        return evaluate(*e->right, {leaf.parent, base.definition, nullptr});
+    }
+  return std::nullopt;
+}
+
 void Flattener::declare_variable(Instance& leaf) {
   const BasicType type = *leaf.type.info->basic;
   const Place& place = leaf.component->place;
   if (type == BasicType::kString) {
     // There is no place in the results for texts: only what never changes has a value.
     std::optional<Value> text = binding(leaf);
+    if (!text) text = string_equation(leaf);
     if (!text) refuse(fmt::format("String variables that change, here '{}'", leaf.path), place);
     check_type(leaf, *text, place);
     leaf.value = std::move(text);
     return;
   }
   Value value = Value::array(type, *leaf.dimensions, {});
+  if (type == BasicType::kClock) {
+    for (std::size_t k = 0; k < element_count(*leaf.dimensions); ++k)
+      value.numbers.push_back(new_clock(leaf.path + subscript_text(*leaf.dimensions, k)));
+    leaf.value = std::move(value);
+    return;
+  }
   if (type == BasicType::kEnumeration) value.definition = leaf.type.info->enumeration;
   std::optional<Value> start = attribute(leaf, "start");
   const std::optional<Value> fixed = attribute(leaf, "fixed");
@@ -380,9 +448,9 @@ void Flattener::declare_all(Instance& instance) {
                        instance.variability == Variability::kConstant;
     // Constants and parameters without use may lack a value; only used ones must have one.
     if (known && binding_layer(instance) == nullptr && !attribute(instance, "start")) return;
-    if (*instance.type.info->basic == BasicType::kString && !known) {
-      if (binding_layer(instance) == nullptr) return;
-    }
+    if (*instance.type.info->basic == BasicType::kString && !known &&
+        binding_layer(instance) == nullptr)
+      return;
     value_of(instance);
     return;
   }

@@ -13,6 +13,15 @@ bool calls_initial(const Expression& condition) {
   return call != nullptr && call->function.text() == "initial";
 }
 
+// To evaluate it leaves nothing behind but a clock.
+bool may_be_clock(const Expression& condition) {
+  const auto* call = condition.as<CallExpression>();
+  if (call == nullptr) return condition.as<ComponentReference>() != nullptr;
+  for (const char* name : {"Clock", "subSample", "superSample", "shiftSample", "backSample"})
+    if (call->function.text() == name) return true;
+  return false;
+}
+
 }  // namespace
 
 struct Flattener::WhenBody {
@@ -65,6 +74,16 @@ Expr Flattener::when_condition(const Expression& condition, const Scope& scope) 
 
 void Flattener::translate_when(const WhenEquation& e, const EquationClause& equation,
                                const Scope& scope, EquationSink& sink) {
+  const Expression& first = *e.branches.front().condition;
+  if (may_be_clock(first)) {
+    const Value clock = evaluate(first, scope);
+    if (clock.type == BasicType::kClock && clock.is_scalar()) {
+      if (e.branches.size() > 1)
+        throw Error("a 'when' with a clock has no 'elsewhen'", equation.place.location());
+      translate_clocked_when(clock.number(), e.branches.front().body, scope, sink);
+      return;
+    }
+  }
   std::vector<WhenBody> bodies;
   Expr none_before = sink.active;
   std::vector<Expr> targets;
@@ -122,7 +141,7 @@ void Flattener::translate_when_body(const std::vector<EquationClause>& equations
         give(evaluate(*s->left, scope), evaluate(*s->right, scope));
       }
     } else if (const auto* f = equation.as<ForEquation>()) {
-      for_each_iteration(f->iterators, scope,
+      for_each_iteration(*f, scope,
                          [&](const Scope& inner) { translate_when_body(f->body, inner, body); });
     } else if (const auto* i = equation.as<ConditionalEquation>()) {
       Expr none_before = 1.0;

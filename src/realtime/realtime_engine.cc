@@ -56,7 +56,8 @@ RealtimeEngine::RealtimeEngine(const HybridSystem& system, const RealtimeOptions
 // What is not there is refused, not approximated.
 void RealtimeEngine::refuse_unsupported() const {
   if (!model_.delays.empty()) throw Error("delay() has no fixed-step form");
-  if (!model_.left_limits.empty()) throw Error("clocked equations have no fixed-step form");
+  if (!model_.left_limits.empty())
+    throw Error("clocked equations and pre() of unknowns have no fixed-step form");
   for (const Relation& r : model_.relations)
     if (r.leaves_state) throw Error("continuous state machines have no fixed-step form", r.where);
 }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "modelica/instance.h"
+
+namespace saltus {
+
+// What a component may be, given its type, its prefixes and what it is an element of (Modelica 3.6,
+// sections 4.4, 4.7, 9.3). Throws Error. Pre: it is resolved and has its type.
+void check_component(const Instance& instance);
+
+// An outer component and the inner one it stands for fit: no modification, a type that has what the
+// outer one declares. Throws Error. Pre: both are resolved.
+void check_outer(const Instance& outer, const Instance& inner);
+
+// A component that a class declares although it inherits one of that name. Throws Error unless both
+// say the same.
+void check_same_component(const Component& inherited, const Component& own);
+
+// Whether two classes are plainly the same: short ones of one base, or with the same components and
+// nothing else.
+bool say_the_same(const ClassDefinition& a, const ClassDefinition& b);
+
+}  // namespace saltus

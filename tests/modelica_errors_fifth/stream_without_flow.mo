@@ -1,0 +1,12 @@
+// 3: has not exactly one flow variable
+connector C
+  stream Real h; Real p;
+end C;
+model A
+  C c;
+equation
+  c.h = 1; c.p = inStream(c.h);
+end A;
+model M
+  A a;
+end M;
