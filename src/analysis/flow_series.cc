@@ -115,7 +115,7 @@ void FlowSeries::measure(std::vector<double>& errors) {
 // Coefficient `power` of the residuals is linear in coefficient power + 1 of what is differential
 // and coefficient `power` of the rest.
 void FlowSeries::solve_for(int power) {
-  residuals_.evaluate(highest_);
+  residuals_.evaluate(power);
   std::ranges::fill(right_, 0.0);
   std::ranges::fill(sizes_, 0.0);
   for (std::size_t i = 0; i < dae_.equation_count(); ++i) {
@@ -138,7 +138,7 @@ void FlowSeries::solve_for(int power) {
 bool FlowSeries::expand(DaeData& data, double t, const double* x, const double* dx,
                         const SystemState& at, const SystemState& largest, int highest) {
   time_ = t;
-  highest_ = std::min(highest, PowerSeries::kHighest);
+  highest_ = 0;
   const std::size_t nonzeros = matrix_.size();
   dae_.jacobian(data, t, x, dx, jacobian_.data());
   const Pattern& pattern = dae_.pattern();
@@ -159,11 +159,17 @@ bool FlowSeries::expand(DaeData& data, double t, const double* x, const double* 
     if (differential) unknowns_[j].value[1] = dx[j];
     unknowns_[j].known = differential ? 2 : 1;
   }
-  for (int power = 0; power < highest_ && !unknowns_.empty(); ++power) {
+  extend(data, at, highest);
+  return true;
+}
+
+void FlowSeries::extend(const DaeData& data, const SystemState& at, int highest) {
+  const int known = highest_;
+  highest_ = std::min(highest, PowerSeries::kHighest);
+  for (int power = known; power < highest_ && !unknowns_.empty(); ++power) {
     put_leaves(residuals_, sources_, data, at);
     solve_for(power);
   }
-  return true;
 }
 
 }  // namespace saltus

@@ -41,6 +41,9 @@ class FlowSeries {
   bool expand(DaeData& data, double t, const double* x, const double* dx, const SystemState& at,
               const SystemState& largest, int highest);
 
+  // Expands the same solution further.
+  void extend(const DaeData& data, const SystemState& at, int highest);
+
   // Along the solution expanded last; slots may have other values than it was expanded with.
   const PowerSeries& evaluate(Watched& watched, const DaeData& data, const SystemState& at) const;
 
@@ -54,7 +57,7 @@ class FlowSeries {
   SeriesFormulas residuals_;
   std::vector<SeriesSource> sources_;
   double time_ = 0.0;
-  int highest_ = 0;
+  int highest_ = 0;  // coefficients up to this power are known
   std::vector<PowerSeries> unknowns_;
   LinearSolver<double> solver_;
   std::vector<double> jacobian_, matrix_, right_, sizes_, trial_, errors_;

@@ -59,6 +59,7 @@ void EventIteration::begin(double t, const SystemState& left) {
     largest_.slopes[i] = std::max(largest_.slopes[i], std::abs(left.slopes[i]));
   }
   flow_run_ = nullptr;
+  std::erase_if(is_determined_, [](const auto& mode) { return !mode.second; });
   reinit_done_.assign(model_.reinits.size(), false);
   taken_.clear();
   set_.assign(left.values.size(), false);
@@ -153,7 +154,9 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
       found = free;
     }
     mode = found.value_or(free);
-    if (found) run = visit_(mode);
+    if (found)
+      run = may_share_ || !visit_if_structural_ ? visit_(mode) : visit_if_structural_(mode);
+    refused_to_share_ = refused_to_share_ || (found && run == nullptr && !may_share_);
   } catch (const Error&) {
   }
   fit(base);
@@ -164,6 +167,13 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
   push_.clear();
   flow_run_ = nullptr;
   bool ok = run != nullptr && !is_refused();
+  if (ok && !may_share_) {
+    const auto known = is_determined_.find(mode);
+    if (known != is_determined_.end() && !known->second) {
+      refused_to_share_ = true;
+      ok = false;
+    }
+  }
   if (ok) {
     ConsistentStatus status = find_point(t, base, *run, mode, trial);
     for (const bool assumes : {false, true}) {
@@ -178,18 +188,33 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
     }
     ok = status == ConsistentStatus::kSolved;
   }
+  if (ok) {
+    flow_run_ = run;
+    flow_order_ = 0;
+    flow_time_ = t;
+    flow_at_ = trial;
+    flow_slots_ = slots_;
+    if (!may_share_ && leaves_split_open(mode)) {
+      refused_to_share_ = true;
+      flow_run_ = nullptr;
+      ok = false;
+    }
+  }
   // A configuration that has no solution need not be the last one: it is judged by the values
   // before it.
   if (ok) std::swap(out, trial);
   out.slots = slots_;
   solved_ = ok;
-  if (ok) {
-    flow_run_ = run;
-    flow_order_ = 0;
-    flow_time_ = t;
-    flow_at_ = out;
-  }
   return ok;
+}
+
+// Whether the equations of the mode solved last leave something open. What is determined once stays
+// so; what is not is asked again at the next event.
+bool EventIteration::leaves_split_open(std::size_t mode) {
+  if (flow_run_ == nullptr) return false;
+  bool& is_determined = is_determined_[mode];
+  if (!is_determined) is_determined = flow_run_->analysed().values.u == 0 && expand_flow(1);
+  return !is_determined;
 }
 
 // In: guesses with the slots; out: a point of the mode.
@@ -338,6 +363,7 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     const Expr& initial = system_.flat()->initial;
     changed = changed || present(initial) != 0.0;
     put(initial, 0.0);
+    if (is_initial_) may_share_ = shares_at_start_;
     is_initial_ = false;
     out.slots = slots_;
     if (!changed || settled.termination != nullptr) {
@@ -374,11 +400,22 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
 
 Settled EventIteration::start(double t, SystemState& state) {
   may_be_at_zero_.assign(model_.relations.size(), true);
-  return find_lasting(t, state, [&] { return start_once(t, state); });
+  const SystemState given = state;
+  shares_at_start_ = true;
+  Settled settled = find_lasting(t, state, [&] { return start_once(t, state); });
+  if ((!settled.ok || !solved_) && !is_interrupted_()) {
+    shares_at_start_ = false;
+    state = given;
+    settled = find_lasting(t, state, [&] { return start_once(t, state); });
+  }
+  may_share_ = true;
+  return settled;
 }
 
 Settled EventIteration::start_once(double t, SystemState& state) {
   is_initial_ = true;
+  may_share_ = true;
+  refused_to_share_ = false;
   held_.clear();
   begin(t, state);
   std::vector<Expr> starts, parameters;
@@ -481,22 +518,32 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
 Settled EventIteration::settle(double t, SystemState& state, std::size_t mode,
                                const std::vector<std::size_t>& fired,
                                const std::vector<bool>& from_band) {
-  flip(t, state, mode, fired, from_band);
-  Settled settled;
-  settled.mode = mode;
   const SystemState left = state;
-  may_cut_ = true;
-  iterate(t, left, state, settled);
-  if (cuts_repeat_) {
-    // What cuts a projection short leads back to it ("taut while F > -10, else where the rope is at
-    // its length"): the equations mean that it is carried out.
-    may_cut_ = false;
+  const auto attempt = [&](bool may_cut, bool may_share) {
+    may_cut_ = may_cut;
+    may_share_ = may_share;
+    refused_to_share_ = false;
     flip(t, left, mode, fired, from_band);
-    settled = {};
+    Settled settled;
     settled.mode = mode;
     state = left;
+    fit(state);
     iterate(t, left, state, settled);
+    return settled;
+  };
+  // A lock that others imply is answered best by the friction on its side of zero: that leaves no
+  // split open. Where there is no such answer forces are shared.
+  const ModeRun* run = visit_(mode);
+  bool may_share = run == nullptr || run->analysed().values.u > 0 || !run->shared().empty();
+  Settled settled = attempt(true, may_share);
+  if (!may_share && refused_to_share_ && (!settled.ok || !solved_) && !is_interrupted_()) {
+    may_share = true;
+    settled = attempt(true, may_share);
   }
+  // What cuts a projection short leads back to it ("taut while F > -10, else where the rope is at
+  // its length"): the equations mean that it is carried out.
+  if (cuts_repeat_) settled = attempt(false, may_share);
+  may_share_ = true;
   return settled;
 }
 

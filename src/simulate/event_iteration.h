@@ -89,6 +89,10 @@ class EventIteration {
   std::ptrdiff_t failed_assertion(double t, const SystemState& state,
                                   const std::vector<bool>& ignored);
 
+  // Gives the run of a mode, or null if structure alone does not settle it: for modes that are only
+  // tried. Without it they are analysed by numbers, too.
+  void try_modes_by(Visit visit) { visit_if_structural_ = std::move(visit); }
+
   // From now on this relation changes only when zero has been passed by the width.
   void widen(std::size_t relation, double width) { widths_[relation] = width; }
 
@@ -142,6 +146,7 @@ class EventIteration {
   bool inner(double t, SystemState& base, SystemState& out, Settled& settled);
   bool pivot(double t, SystemState& base, SystemState& out, Settled& settled);
   bool solve(double t, SystemState& base, SystemState& out, std::size_t& mode);
+  bool leaves_split_open(std::size_t mode);
   ConsistentStatus find_point(double t, const SystemState& base, ModeRun& run, std::size_t mode,
                               SystemState& trial);
   // Takes relations and discrete values from the continuous point. With `relations` false those
@@ -190,6 +195,7 @@ class EventIteration {
   Settled settle(double t, SystemState& state, std::size_t mode,
                  const std::vector<std::size_t>& fired, const std::vector<bool>& from_band);
   std::vector<double> configuration() const;
+  std::vector<std::size_t> free_to_turn(double t, const SystemState& base);
   bool is_refused() const;
   bool has_a_future(double t, const SystemState& settled, std::size_t mode, bool is_second_choice);
   void put_initial_discrete(double t, const SystemState& at);
@@ -199,7 +205,7 @@ class EventIteration {
   const HybridSystem& system_;
   const FlatModel& model_;
   FlatModes modes_;
-  Visit visit_;
+  Visit visit_, visit_if_structural_;
   std::function<bool()> is_interrupted_;
   std::function<Expr(std::size_t)> weight_of_;
   std::vector<double> parameters_;
@@ -258,8 +264,15 @@ class EventIteration {
   int flow_order_ = 0;           // expanded so far; 0: not yet
   double flow_time_ = 0.0;
   SystemState flow_at_, largest_;
+  std::vector<double> flow_slots_;   // that the flow was expanded with
   std::vector<double> left_values_;  // of relations
   bool solved_ = true;
+  // Whether modes may be entered whose equations leave a split of forces open, such as a brake that
+  // closes on a shaft that stands still anyway; and whether one was refused for that.
+  bool may_share_ = true;
+  bool refused_to_share_ = false;
+  bool shares_at_start_ = false;
+  std::map<std::size_t, bool> is_determined_;  // by mode
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode
   std::map<std::pair<std::size_t, bool>, std::unique_ptr<CausalGuess>>

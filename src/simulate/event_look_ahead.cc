@@ -32,8 +32,14 @@ bool EventIteration::evaluate_ahead(double t, const SystemState& settled, std::s
 // The flow of the mode solved last; false if its equations do not determine one.
 bool EventIteration::expand_flow(int highest) {
   if (flow_run_ == nullptr) return false;
-  if (flow_order_ >= highest) return flow_ != nullptr;
+  if (flow_order_ >= highest || (flow_order_ > 0 && flow_ == nullptr)) return flow_ != nullptr;
   ModeRun& run = flow_run_->starting_form();
+  flow_at_.slots = flow_slots_;
+  if (flow_order_ > 0) {
+    flow_->series.extend(run.data(), flow_at_, highest);
+    flow_order_ = highest;
+    return true;
+  }
   auto& [states, flow] = flows_[&run];
   if (flow == nullptr || states != run.states()) {
     const BuildingTime building;
@@ -53,9 +59,9 @@ bool EventIteration::expand_flow(int highest) {
 std::optional<int> EventIteration::sign_along_flow(std::size_t key, const Expr& value,
                                                    bool has_fired) {
   constexpr double kRounding = 1e-11;  // of the absolute terms of a coefficient
-  constexpr int kFirstLook = 3;
+  constexpr int kSecondLook = 3;
   bool is_rounding = false;  // rather than zero by the equations
-  for (const int highest : {kFirstLook, PowerSeries::kHighest}) {
+  for (const int highest : {1, kSecondLook, PowerSeries::kHighest}) {
     if (!expand_flow(highest)) return {};
     ModeRun& run = flow_run_->starting_form();
     auto found = flow_->watched.find(key);
@@ -72,7 +78,9 @@ std::optional<int> EventIteration::sign_along_flow(std::size_t key, const Expr& 
       is_rounding = is_rounding || series.size[k] > 0.0;
     if (series.known < highest) break;  // nothing more is to be had
     // Zero by a factor, such as the direction of a clutch that does not slip.
-    if (!is_rounding && (key >= model_.relations.size() || reads_unknowns_[key])) break;
+    if (highest >= kSecondLook && !is_rounding &&
+        (key >= model_.relations.size() || reads_unknowns_[key]))
+      break;
   }
   // Came to zero and stays there to rounding only (slip that decays): nothing tells.
   if (has_fired && is_rounding) return {};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
 
 namespace saltus {
@@ -21,10 +22,23 @@ constexpr int kMostRefused = 8;  // at one event
 // continuous part is monotone (Murty's principal pivoting); where it does all the same, the most
 // violated one, then any in turn.
 bool EventIteration::pivot(double t, SystemState& base, SystemState& out, Settled& settled) {
-  const std::size_t relations = model_.relations.size();
   const std::size_t limit =
       40 + 6 * static_cast<std::size_t>(std::ranges::count(reads_unknowns_, true));
   std::vector<std::vector<double>> history;
+  const std::vector<std::size_t> free = free_to_turn(t, base);
+  const std::vector<double> at_base = relation_values_.values;
+  // Relations that were away from zero, have not passed it, and changed all the same: a clutch that
+  // slips cannot be locked because the slip is zero once it is.
+  const auto turned_without_cause = [&] {
+    evaluate(relation_values_, t, out);
+    std::vector<std::size_t> found;
+    for (std::size_t r = 0; r < at_base.size(); ++r)
+      if (reads_unknowns_[r] && is_continuous_[r] && !std::ranges::binary_search(free, r) &&
+          (present(model_.relations[r].slot) != 0.0) != (at_base[r] > 0.0) &&
+          relation_values_.values[r] * (at_base[r] > 0.0 ? 1.0 : -1.0) >= -kBand * sizes_[r])
+        found.push_back(r);
+    return found;
+  };
   std::uint64_t random = 88172645463325252ULL;
   for (int strategy = 0; strategy < 3; ++strategy) {
     history.clear();
@@ -40,6 +54,7 @@ bool EventIteration::pivot(double t, SystemState& base, SystemState& out, Settle
         if (k + 1 == kMostRounds && !steady) history.push_back(before);
       }
       if (!solved_) violated_.clear();  // the values belong to another configuration
+      if (steady && violated_.empty() && solved_) violated_ = turned_without_cause();
       if (steady && violated_.empty() && solved_) {
         out.slots = slots_;
         return true;
@@ -51,12 +66,11 @@ bool EventIteration::pivot(double t, SystemState& base, SystemState& out, Settle
       std::size_t chosen = 0;
       if (violated_.empty()) {
         // Nothing tells where to go from a configuration without solution.
-        if (relations == 0) break;
+        if (free.empty()) break;
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        chosen = random % relations;
-        if (!reads_unknowns_[chosen]) continue;  // time does not turn back
+        chosen = free[random % free.size()];
       } else if (strategy == 0) {
         chosen = *std::ranges::min_element(violated_);
       } else if (strategy == 1) {
@@ -78,6 +92,30 @@ bool EventIteration::pivot(double t, SystemState& base, SystemState& out, Settle
       names_of_changes(
           {history.begin() + static_cast<std::ptrdiff_t>(history.size() / 2), history.end()}));
   return false;
+}
+
+// Relations that may have another value without anything that asks for it: those at zero and those
+// of unknowns that may jump. Time does not turn back, and a clutch that slips does not lock.
+std::vector<std::size_t> EventIteration::free_to_turn(double t, const SystemState& base) {
+  std::vector<bool> is_carried = fixed_;
+  is_carried.resize(base.values.size(), false);
+  if (left_run_ != nullptr) {
+    const AnalysedMode& left = left_run_->analysed();
+    const std::vector<bool> carried = left_run_->carried();
+    for (std::size_t j = 0; j < carried.size(); ++j)
+      if (carried[j]) is_carried[left.unknowns[j].index()] = true;
+  }
+  evaluate(relation_values_, t, base);
+  std::vector<std::size_t> found;
+  for (std::size_t r = 0; r < model_.relations.size(); ++r) {
+    if (!reads_unknowns_[r]) continue;
+    const std::vector<Expr> leaves = leaves_of(model_.relations[r].value);
+    const bool is_steady = std::ranges::all_of(leaves, [&](const Expr& leaf) {
+      return !leaf.is_variable() || (leaf.node()->order == 0 && is_carried[leaf.node()->index]);
+    });
+    if (!is_steady || is_at_zero(r, relation_values_.values[r])) found.push_back(r);
+  }
+  return found;
 }
 
 // Where a source passes through zero, both diodes of a pair may conduct for that instant, and for

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/placeholder.h"
@@ -86,6 +87,24 @@ void Simulation::enter_initial_flat_mode() {
                 return chattering_.weight_of(events_->modes().surfaces()[surface].value);
               })
             : nullptr);
+    events_->try_modes_by([this, unsettled = std::set<std::size_t>()](std::size_t index) mutable {
+      const ModeId id = flat_mode(index);
+      std::unique_ptr<ModeRun>& run = modes_[id.index()];
+      if (run != nullptr || refused_[index]) return visit_flat(index);
+      if (unsettled.contains(index)) return static_cast<ModeRun*>(nullptr);
+      try {
+        const BuildingTime analysing;
+        check_structure(system_, system_.modes()[id.index()]);
+        run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
+      } catch (const Error&) {
+      }
+      if (run == nullptr) {
+        unsettled.insert(index);
+        return static_cast<ModeRun*>(nullptr);
+      }
+      visited_.push_back(id);
+      return visit_flat(index);
+    });
   }
   const FlatModel& model = system_.flat()->reduced;
   warned_.assign(model.assertions.size(), false);
