@@ -188,6 +188,55 @@ end Through;)");
   }
 }
 
+// 1 kg m2 against a brake of 1 N m with 0.5 t N m and w = 0.5 at the start: w = 0.5 - t + t^2/4
+// until it locks at 2 - sqrt(2) s, and w = (t - 2)^2/4 from 2 s on. A lock that keeps accelerations
+// only leaves a slip of the last digits, which must not count as slip in the other direction when
+// it lets go.
+TEST(Realtime, ALockThatKeepsAccelerationsLetsGoOnce) {
+  for (const char* level : {"position", "velocity", "acceleration"}) {
+    const HybridSystem system = from_library_text(std::string(R"(model LetsGo
+  import Saltus.Drivetrain.*;
+  Torque torque;
+  Inertia inertia(J = 1, phi(start = 0, fixed = true), w(start = 0.5, fixed = true));
+  Brake brake(c_f = 1, level = Types.LockingLevel.)") +
+                                                  level + R"();
+equation
+  torque.tau = 0.5*time;
+  brake.pressure = 1;
+  connect(torque.flange, inertia.flange_a);
+  connect(inertia.flange_b, brake.flange_a);
+end LetsGo;)");
+    for (const double step : {1e-3, 0.07}) {
+      const RealtimeResult result = run(system, {.step = step, .stop_time = 4.2});
+      EXPECT_TRUE(result.run.completed());
+      ASSERT_EQ(result.run.events.size(), 2U) << level << step;
+      EXPECT_NEAR(result.run.events[0].time, 2.0 - std::sqrt(2.0), 1e-8);
+      EXPECT_NEAR(result.run.events[1].time, 2.0, 1e-6);
+      const double slipped = result.run.time - 2.0;
+      EXPECT_NEAR(result.run.final.at("inertia.w"), 0.25 * slipped * slipped, 1e-8);
+    }
+  }
+}
+
+// The ratios follow from the kinematics of the two wheel sets, written down by hand.
+TEST(Realtime, FourSpeedGearboxRunsThroughAllGears) {
+  const HybridSystem system = from_library("Saltus.FourSpeed.FullLoad");
+  for (const double step : {1e-3, 1e-2}) {
+    const RealtimeResult result = run(system, {.step = step, .stop_time = 20.0});
+    EXPECT_TRUE(result.run.completed()) << step;
+    const Trajectory& points = result.run.trajectory;
+    const auto ratio = [&](double t) {
+      const auto k = static_cast<std::size_t>(std::lround(t / step));
+      return points.value(k, points.find("gearbox.turbine.w")) /
+             points.value(k, points.find("gearbox.ring.w"));
+    };
+    EXPECT_NEAR(ratio(4.5), 2.8, 1e-6) << step;
+    EXPECT_NEAR(ratio(8.5), 2.8 * 1.8 / 2.8, 1e-6) << step;
+    EXPECT_NEAR(ratio(13.5), 2.8 - 1.8 * 3.0 / 4.0, 1e-6) << step;
+    EXPECT_NEAR(ratio(19.5), 1.0, 1e-6) << step;
+  }
+}
+
 // Slip that has just begun leaves zero by less than the last digits of a partial step. Each event
 // is still located once.
 TEST(Realtime, SlipThatBeginsIsOneEvent) {

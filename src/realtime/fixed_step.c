@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* At zero, as offline: of the size of a relation. */
-static const double kBand = 1e-10;
+/* At zero, of the size of a relation: what a slip may move in the tick that an event is found to. */
+static const double kBand = 1e-8;
 static const double kMostParts = 16.0; /* of a nonlinear step */
 static const double kAllowed = 1e-3;   /* relative difference of its two solutions */
 
@@ -60,7 +60,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->ahead = take_numbers(memory, &used, relations);
   e->sizes = take_numbers(memory, &used, relations);
   e->results = take_numbers(
-      memory, &used, larger(larger(m->most_items, 2 * m->reinit_count), m->termination_count));
+      memory, &used, larger(larger(2 * m->most_items, 2 * m->reinit_count), m->termination_count));
   e->reset_values = take_numbers(memory, &used, m->reinit_count);
   e->at_zero = take_flags(memory, &used, relations);
   e->fired = take_flags(memory, &used, relations);
@@ -680,7 +680,9 @@ static size_t take_values(fs_engine* e, double t, int adopt) {
       if (k >= m->relation_count) {
         e->slots[m->equation_slots[k - m->relation_count]] = value;
       } else {
-        const double now = relation_value(e, k, value) ? 1.0 : 0.0;
+        double now;
+        e->sizes[k] = e->results[level->count + i]; /* it may hang on discrete values, too */
+        now = relation_value(e, k, value) ? 1.0 : 0.0;
         if (adopt || !m->relations[k].is_continuous) {
           *relation_slot(e, k) = now;
         } else if (*relation_slot(e, k) != now) {

@@ -117,8 +117,8 @@ typedef struct {
 /* Relations and discrete equations that read nothing of each other. */
 typedef struct {
   size_t count;
-  const size_t* items; /* relations, then number of relations + discrete equation */
-  fs_formulas formulas;
+  const size_t* items;  /* relations, then number of relations + discrete equation */
+  fs_formulas formulas; /* values by item, then sizes as below */
 } fs_level;
 
 typedef struct {

@@ -102,7 +102,7 @@ void RealtimeEngine::compile() {
     inputs_.push_back({v.name.substr(kFed.size()), !is_real, 0.0});
     input_table_.push_back({index_of(v.symbol), index_of(v.pre), is_real ? 0 : 1});
   }
-  compile_levels(inputs);
+  compile_levels(inputs, sizes);
   list_samples();
   list_outputs();
 
@@ -130,7 +130,8 @@ void RealtimeEngine::compile() {
 }
 
 // Relations and discrete equations, sorted by what they read of each other.
-void RealtimeEngine::compile_levels(const std::vector<std::vector<Expr>>& inputs) {
+void RealtimeEngine::compile_levels(const std::vector<std::vector<Expr>>& inputs,
+                                    const std::vector<Expr>& sizes) {
   std::vector<SlotAssignment> items;
   for (const Relation& r : model_.relations) items.push_back({r.slot, r.value});
   for (const DiscreteEquation& e : model_.discrete_equations) {
@@ -140,6 +141,7 @@ void RealtimeEngine::compile_levels(const std::vector<std::vector<Expr>>& inputs
   for (std::vector<std::size_t>& wave : sort_into_waves(items)) {
     std::vector<Expr> expressions;
     for (const std::size_t k : wave) expressions.push_back(items[k].value);
+    for (const std::size_t k : wave) expressions.push_back(k < sizes.size() ? sizes[k] : Expr(0.0));
     tables_.most_items = std::max(tables_.most_items, wave.size());
     levels_.push_back(
         std::make_unique<Level>(Level{std::move(wave), TapeFormulas(expressions, inputs)}));

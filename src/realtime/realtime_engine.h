@@ -133,7 +133,7 @@ class RealtimeEngine {
 
   void refuse_unsupported() const;
   void compile();
-  void compile_levels(const std::vector<std::vector<Expr>>& inputs);
+  void compile_levels(const std::vector<std::vector<Expr>>& inputs, const std::vector<Expr>& sizes);
   void list_outputs();
   void list_samples();
   void find_start();
