@@ -11,7 +11,9 @@ namespace saltus {
 // The one flow variable of the connector that a stream variable belongs to.
 Instance& Flattener::flow_beside(Instance& stream) {
   Instance* found = nullptr;
-  for (const auto& c : stream.parent->children) {
+  const Instance* connector = stream.parent;  // or a record in it
+  while (!connector->type.connector && connector->parent != nullptr) connector = connector->parent;
+  for (const auto& c : connector->children) {
     if (!is_active(*c)) continue;
     resolve(*c);
     if (!c->is_leaf() || c->connection != Connection::kFlow) continue;
