@@ -173,22 +173,46 @@ std::optional<Value> Flattener::call_table(const std::string& name, const Argume
     return static_cast<std::size_t>(
         constant_number(arguments.at(1).second, place, "the column of a table"));
   };
-  if (name.ends_with("CombiTable1D_getValue"))
-    return Value::real(data->value(column(), numbers.at(1), place));
+  const auto within = [&](const Expr& u, double low, double high, const Expr& unless = 0.0) {
+    if (data->beyond != Beyond::kNone || data->rows.size() < 2) return;
+    add_condition(unless || (u >= low && u <= high),
+                  fmt::format("table '{}' has values from {} to {} and may not be extrapolated",
+                              data->name, low, high),
+                  false, place);
+  };
+  if (name.ends_with("CombiTable1D_getValue")) {
+    within(numbers.at(1), data->first(), data->last());
+    return Value::real(data->value(column(), numbers.at(1), 0, place));
+  }
+  if (name.ends_with("CombiTable1D_getDerValue"))
+    return Value::real(data->value(column(), numbers.at(1), 1, place) * numbers.at(2));
   if (name.ends_with("CombiTable1D_minimumAbscissa") ||
       name.ends_with("CombiTimeTable_minimumTime"))
     return Value::real(data->first());
   if (name.ends_with("CombiTable1D_maximumAbscissa") ||
       name.ends_with("CombiTimeTable_maximumTime"))
     return Value::real(data->last());
-  if (name.ends_with("CombiTable2D_getValue"))
-    return Value::real(data->value2(numbers.at(0), numbers.at(1), place));
+  if (name.ends_with("CombiTable2D_getValue")) {
+    within(numbers.at(0), data->corner(false, 0), data->corner(true, 0));
+    within(numbers.at(1), data->corner(false, 1), data->corner(true, 1));
+    return Value::real(data->value2(numbers.at(0), numbers.at(1), 0, 0));
+  }
+  if (name.ends_with("CombiTable2D_getDerValue"))
+    return Value::real(data->value2(numbers.at(0), numbers.at(1), 1, 0) * numbers.at(2) +
+                       data->value2(numbers.at(0), numbers.at(1), 0, 1) * numbers.at(3));
   if (name.ends_with("CombiTable2D_minimumAbscissa"))
     return Value::array(BasicType::kReal, {2}, {data->corner(false, 0), data->corner(false, 1)});
   if (name.ends_with("CombiTable2D_maximumAbscissa"))
     return Value::array(BasicType::kReal, {2}, {data->corner(true, 0), data->corner(true, 1)});
-  if (name.ends_with("CombiTimeTable_getValue"))
-    return Value::real(data->time_value(column(), numbers.at(1), numbers.at(2), place));
+  if (name.ends_with("CombiTimeTable_getValue")) {
+    within(numbers.at(1) - data->shift_time, data->first(), data->last(),
+           numbers.at(1) < data->start_time);
+    return Value::real(data->time_value(column(), numbers.at(1), numbers.at(2), 0, place));
+  }
+  if (name.ends_with("CombiTimeTable_getDerValue"))
+    return Value::real(data->time_value(column(), numbers.at(1), numbers.at(2), 1, place) *
+                       numbers.at(4));
+  if (name.ends_with("_read")) return Value::real(1.0);
   if (name.ends_with("CombiTimeTable_nextTimeEvent"))
     return Value::real(data->next_event(numbers.at(0)));
   return std::nullopt;

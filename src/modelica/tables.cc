@@ -5,107 +5,136 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "modelica/table_file.h"
 
 namespace saltus {
-namespace {
 
-// The interval [k, k + 1] of increasing numbers that holds u, the last ones for u beyond.
-std::size_t interval(const std::vector<double>& x, double u) {
-  const auto it = std::upper_bound(x.begin(), x.end(), u);
-  const auto k = static_cast<std::size_t>(it - x.begin());
-  return std::clamp<std::size_t>(k, 1, x.size() - 1) - 1;
-}
+// When a time table has events, and which of its rows are in use between two of them.
+class TimeTable {
+ public:
+  static constexpr double kNever = 1e60;
 
-struct Grid {
-  std::vector<double> x;
-  std::vector<double> y;
-  std::vector<std::vector<double>> z;
-  bool hold = false;
-
-  // The value or, with the order set, a derivative of the bilinear surface.
-  double evaluate(double u, double v, bool du, bool dv) const {
-    const bool fixed_u = hold && (u < x.front() || u > x.back());
-    const bool fixed_v = hold && (v < y.front() || v > y.back());
-    if ((du && fixed_u) || (dv && fixed_v)) return 0.0;
-    if (hold) {
-      u = std::clamp(u, x.front(), x.back());
-      v = std::clamp(v, y.front(), y.back());
+  TimeTable(const TableData& data, std::vector<double> times)
+      : t_(std::move(times)),
+        start_(data.start_time),
+        shift_(data.shift_time),
+        period_(data.beyond == Beyond::kPeriodic ? t_.back() - t_.front() : 0.0) {
+    const bool is_cubic =
+        data.smoothness != Smoothness::kLinear && data.smoothness != Smoothness::kConstant;
+    const bool always = data.time_events == 1 || data.smoothness == Smoothness::kConstant;
+    for (std::size_t k = 0; k < t_.size(); ++k) {
+      const bool is_first = k == 0 || t_[k] != t_[k - 1];
+      if (!is_first) {
+        right_.back() = k;
+        continue;
+      }
+      const bool is_end = t_[k] == t_.front() || t_[k] == t_.back();
+      const bool jumps = k + 1 < t_.size() && t_[k + 1] == t_[k];
+      if (!is_end && (is_cubic || !(always || (data.time_events == 2 && jumps)))) continue;
+      left_.push_back(k);
+      right_.push_back(k);
     }
-    const std::size_t i = interval(x, u);
-    const std::size_t j = interval(y, v);
-    const double dx = x[i + 1] - x[i];
-    const double dy = y[j + 1] - y[j];
-    const double s = (u - x[i]) / dx;
-    const double t = (v - y[j]) / dy;
-    const double ws[2] = {du ? -1.0 / dx : 1.0 - s, du ? 1.0 / dx : s};
-    const double wt[2] = {dv ? -1.0 / dy : 1.0 - t, dv ? 1.0 / dy : t};
-    double sum = 0.0;
-    for (std::size_t a = 0; a < 2; ++a)
-      for (std::size_t b = 0; b < 2; ++b) sum += ws[a] * wt[b] * z[i + a][j + b];
-    return sum;
   }
+
+  // The first event after this time, in the time of the model.
+  double next_event(double time) const {
+    if (time < start_ - tolerance(time)) return start_;
+    if (t_.size() == 1) return kNever;
+    const double u = time - shift_;
+    const double small = tolerance(time);
+    const double turns = period_ > 0.0 ? std::floor((u + small - t_.front()) / period_) : 0.0;
+    for (const std::size_t row : left_)
+      if (t_[row] + turns * period_ > u + small) return t_[row] + turns * period_ + shift_;
+    return period_ > 0.0 ? t_[left_[1]] + (turns + 1.0) * period_ + shift_ : kNever;
+  }
+
+  // At an event both sides have a value: the side in use is that of the interval before `next`.
+  double evaluate(const TableCurve& curve, double time, double next, int order) const {
+    if (next <= start_ || time < start_ - tolerance(time)) return 0.0;
+    double u = time - shift_;
+    if (t_.size() == 1 || next >= kNever) {
+      const bool is_inside = t_.size() > 1 && u < t_.back() - tolerance(time);
+      return is_inside ? curve.evaluate(u, order) : curve.evaluate_beyond(true, u, order);
+    }
+    double end = next - shift_;
+    const double small = tolerance(next);
+    if (period_ > 0.0) {
+      const double turns = std::ceil((end - small - t_.front()) / period_) - 1.0;
+      end -= turns * period_;
+      u -= turns * period_;
+    }
+    const auto k = static_cast<std::size_t>(
+        std::ranges::lower_bound(left_, end - small, {}, [&](std::size_t row) { return t_[row]; }) -
+        left_.begin());
+    if (k == 0) return curve.evaluate_beyond(false, u, order);
+    if (k == left_.size()) return curve.evaluate_beyond(true, u, order);
+    return curve.evaluate_within(right_[k - 1], left_[k], u, order);
+  }
+
+ private:
+  // Times that were scaled to and fro are the same within this.
+  double tolerance(double time) const {
+    return 1e-13 * std::max({1.0, std::abs(time), std::min(std::abs(shift_), 1e12)});
+  }
+
+  std::vector<double> t_;
+  double start_, shift_, period_;
+  std::vector<std::size_t> left_, right_;  // by event: its first and its last row
 };
 
-std::shared_ptr<const Function> grid_function(const std::shared_ptr<const Grid>& grid,
-                                              const std::string& name, bool du, bool dv) {
+namespace {
+
+std::shared_ptr<const Function> curve_function(const std::shared_ptr<const TableCurve>& curve,
+                                               const std::string& name, int order) {
+  Function f;
+  f.name = name;
+  f.arity = 1;
+  f.evaluate = [curve, order](const double* a) { return curve->evaluate(a[0], order); };
+  f.partial = [curve, name, order](std::size_t, const std::vector<Expr>& arguments) -> Expr {
+    return call(curve_function(curve, name + "_u", order + 1), arguments);
+  };
+  return std::make_shared<Function>(std::move(f));
+}
+
+std::shared_ptr<const Function> surface_function(const std::shared_ptr<const TableSurface>& surface,
+                                                 const std::string& name, int du, int dv) {
   Function f;
   f.name = name;
   f.arity = 2;
-  f.evaluate = [grid, du, dv](const double* a) { return grid->evaluate(a[0], a[1], du, dv); };
-  f.partial = [grid, name, du, dv](std::size_t k, const std::vector<Expr>& arguments) -> Expr {
-    if ((k == 0 && du) || (k == 1 && dv)) return 0.0;
-    return call(grid_function(grid, name + (k == 0 ? "_u" : "_v"), du || k == 0, dv || k == 1),
+  f.evaluate = [surface, du, dv](const double* a) { return surface->evaluate(a[0], a[1], du, dv); };
+  f.partial = [surface, name, du, dv](std::size_t k, const std::vector<Expr>& arguments) -> Expr {
+    return call(surface_function(surface, name + (k == 0 ? "_u" : "_v"), du + (k == 0 ? 1 : 0),
+                                 dv + (k == 1 ? 1 : 0)),
                 arguments);
   };
   return std::make_shared<Function>(std::move(f));
 }
 
-struct TimeColumn {
-  std::vector<double> t;  // not decreasing; equal neighbours are jumps
-  std::vector<double> y;
-  bool constant = false;
-  TableData::Beyond beyond = TableData::Beyond::kLastTwoPoints;
-
-  // The interval that ends at or before the next event, so that at a jump the side in use counts.
-  double evaluate(double time, double next, int order) const {
-    if (t.size() == 1) return order == 0 ? y[0] : 0.0;
-    double u = time;
-    double limit = next;
-    if (beyond == TableData::Beyond::kPeriodic && (u < t.front() || u >= t.back())) {
-      const double period = t.back() - t.front();
-      const double shift = std::floor((u - t.front()) / period) * period;
-      u -= shift;
-      limit -= shift;
-    }
-    if (beyond == TableData::Beyond::kHold) {
-      if (u < t.front()) return order == 0 ? y.front() : 0.0;
-      if (u >= t.back()) return order == 0 ? y.back() : 0.0;
-    }
-    std::size_t k = interval(t, u);
-    while (k > 0 && t[k + 1] > limit && t[k] >= limit) --k;
-    while (k > 0 && t[k + 1] == t[k]) --k;
-    if (constant) return order == 0 ? (u >= t.back() ? y.back() : y[k]) : 0.0;
-    const double slope = (y[k + 1] - y[k]) / (t[k + 1] - t[k]);
-    return order == 0 ? y[k] + slope * (u - t[k]) : slope;
-  }
-};
-
-std::shared_ptr<const Function> time_function(const std::shared_ptr<const TimeColumn>& column,
+std::shared_ptr<const Function> time_function(const std::shared_ptr<const TimeTable>& table,
+                                              const std::shared_ptr<const TableCurve>& curve,
                                               const std::string& name, int order) {
   Function f;
   f.name = name;
   f.arity = 2;
-  f.evaluate = [column, order](const double* a) { return column->evaluate(a[0], a[1], order); };
-  f.partial = [column, name, order](std::size_t k, const std::vector<Expr>& arguments) -> Expr {
-    if (k == 1 || order > 0) return 0.0;
-    return call(time_function(column, name + "_t", 1), arguments);
+  f.evaluate = [table, curve, order](const double* a) {
+    return table->evaluate(*curve, a[0], a[1], order);
+  };
+  f.partial = [table, curve, name, order](std::size_t k,
+                                          const std::vector<Expr>& arguments) -> Expr {
+    if (k == 1 || order >= 3) return 0.0;
+    return call(time_function(table, curve, name + "_t", order + 1), arguments);
   };
   return std::make_shared<Function>(std::move(f));
+}
+
+// The order-th derivative with respect to the first argument.
+Expr differentiated(const std::shared_ptr<const Function>& f, const std::vector<Expr>& arguments,
+                    int order) {
+  if (order == 0) return call(f, arguments);
+  return f->partial(0, arguments);
 }
 
 }  // namespace
@@ -115,100 +144,101 @@ double TableData::corner(bool greatest, int axis) const {
   return greatest ? rows.front().back() : rows.front().at(1);
 }
 
-Expr TableData::value(std::size_t icol, const Expr& u, const Place& place) {
+void TableData::require_column(std::size_t icol, const Place& place) const {
   if (icol < 1 || icol > columns.size())
     throw Error(fmt::format("table '{}' has no column {}", name, icol), place.location());
-  if (rows.size() == 1) return rows[0][columns[icol - 1]];
-  if (smoothness == Smoothness::kConstant)
-    throw Error(fmt::format("table '{}': constant segments: not supported", name),
-                place.location());
-  made_.resize(columns.size());
-  std::shared_ptr<const Table>& table = made_[icol - 1];
-  if (table == nullptr) {
-    std::vector<double> x;
-    std::vector<double> y;
-    for (const auto& row : rows) {
-      x.push_back(row[0]);
-      y.push_back(row[columns[icol - 1]]);
-    }
-    table = make_table(
-        name, std::move(x), std::move(y),
-        smoothness == Smoothness::kLinear ? Interpolation::kLinear : Interpolation::kMonotoneCubic,
-        beyond == Beyond::kHold ? Extrapolation::kHold : Extrapolation::kLinear);
-  }
-  Expr argument = u;
-  if (beyond == Beyond::kPeriodic) argument = first() + mod(u - first(), last() - first());
-  if (argument.is_number()) return table->evaluate(argument.number());
-  return lookup(table, argument);
 }
 
-Expr TableData::value2(const Expr& u1, const Expr& u2, const Place& place) {
-  if (smoothness != Smoothness::kLinear || beyond == Beyond::kPeriodic)
-    throw Error(
-        fmt::format("table '{}': only linear segments are supported in two dimensions", name),
-        place.location());
-  if (bilinear_ == nullptr) {
-    auto grid = std::make_shared<Grid>();
-    grid->hold = beyond == Beyond::kHold;
-    grid->y.assign(rows[0].begin() + 1, rows[0].end());
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      grid->x.push_back(rows[i][0]);
-      grid->z.emplace_back(rows[i].begin() + 1, rows[i].end());
-    }
-    if (grid->x.size() < 2 || grid->y.size() < 2)
-      throw Error(fmt::format("table '{}' needs at least 2 x 2 points", name), place.location());
-    bilinear_ = grid_function(grid, name, false, false);
-  }
-  return call(bilinear_, {u1, u2});
+std::vector<double> TableData::abscissae() const {
+  std::vector<double> x;
+  for (const auto& row : rows) x.push_back(row[0]);
+  return x;
 }
 
-Expr TableData::time_value(std::size_t icol, const Expr& time, const Expr& next,
+std::vector<double> TableData::ordinates(std::size_t icol) const {
+  std::vector<double> y;
+  for (const auto& row : rows) y.push_back(row[columns[icol - 1]]);
+  return y;
+}
+
+Expr TableData::value(std::size_t icol, const Expr& u, int order, const Place& place) {
+  require_column(icol, place);
+  if (rows.size() == 1) return order == 0 ? rows[0][columns[icol - 1]] : 0.0;
+  // Straight lines are an operation of their own.
+  if (smoothness == Smoothness::kLinear && beyond != Beyond::kPeriodic) {
+    linear_.resize(columns.size());
+    std::shared_ptr<const Table>& table = linear_[icol - 1];
+    if (table == nullptr)
+      table = make_table(name, abscissae(), ordinates(icol), Interpolation::kLinear,
+                         beyond == Beyond::kHold ? Extrapolation::kHold : Extrapolation::kLinear);
+    if (u.is_number()) return table->evaluate(u.number(), order);
+    return lookup(table, u, order);
+  }
+  curves_.resize(columns.size());
+  std::shared_ptr<const Function>& f = curves_[icol - 1];
+  if (f == nullptr)
+    f = curve_function(
+        std::make_shared<const TableCurve>(abscissae(), ordinates(icol), smoothness, beyond),
+        fmt::format("{}_{}", name, icol), 0);
+  return differentiated(f, {u}, order);
+}
+
+Expr TableData::value2(const Expr& u1, const Expr& u2, int order1, int order2) {
+  const std::vector<double> y(rows[0].begin() + 1, rows[0].end());
+  const std::vector<double> x(abscissae().begin() + 1, abscissae().end());
+  if (x.size() == 1 && y.size() == 1) return order1 + order2 == 0 ? rows[1][1] : 0.0;
+  if (x.size() == 1 || y.size() == 1) {  // a curve
+    if ((x.size() == 1 && order1 > 0) || (y.size() == 1 && order2 > 0)) return 0.0;
+    if (surface_ == nullptr) {
+      std::vector<double> z;
+      for (std::size_t i = 1; y.size() == 1 && i < rows.size(); ++i) z.push_back(rows[i][1]);
+      if (x.size() == 1) z.assign(rows[1].begin() + 1, rows[1].end());
+      surface_ = curve_function(
+          std::make_shared<const TableCurve>(x.size() == 1 ? y : x, z, smoothness, beyond), name,
+          0);
+    }
+    return differentiated(surface_, {x.size() == 1 ? u2 : u1}, order1 + order2);
+  }
+  if (surface_ == nullptr) {
+    std::vector<std::vector<double>> z;
+    for (std::size_t i = 1; i < rows.size(); ++i)
+      z.emplace_back(rows[i].begin() + 1, rows[i].end());
+    const bool is_small = x.size() == 2 && y.size() == 2 && smoothness == Smoothness::kAkima;
+    surface_ = surface_function(
+        std::make_shared<const TableSurface>(x, y, std::move(z),
+                                             is_small ? Smoothness::kLinear : smoothness, beyond),
+        name, 0, 0);
+  }
+  if (order1 > 0) return surface_->partial(0, {u1, u2});
+  if (order2 > 0) return surface_->partial(1, {u1, u2});
+  return call(surface_, {u1, u2});
+}
+
+void TableData::make_time_table() {
+  if (time_table_ == nullptr) time_table_ = std::make_shared<const TimeTable>(*this, abscissae());
+}
+
+Expr TableData::time_value(std::size_t icol, const Expr& time, const Expr& next, int order,
                            const Place& place) {
-  if (icol < 1 || icol > columns.size())
-    throw Error(fmt::format("table '{}' has no column {}", name, icol), place.location());
-  if (smoothness != Smoothness::kLinear && smoothness != Smoothness::kConstant)
-    throw Error(
-        fmt::format("time table '{}': only linear and constant segments are supported", name),
-        place.location());
+  require_column(icol, place);
+  make_time_table();
   timed_.resize(columns.size());
   std::shared_ptr<const Function>& f = timed_[icol - 1];
-  if (f == nullptr) {
-    auto column = std::make_shared<TimeColumn>();
-    for (const auto& row : rows) {
-      column->t.push_back(row[0]);
-      column->y.push_back(row[columns[icol - 1]]);
-    }
-    column->constant = smoothness == Smoothness::kConstant;
-    column->beyond = beyond;
-    f = time_function(column, fmt::format("{}_{}", name, icol), 0);
-  }
-  return call(f, {time - start_time, next - start_time});
+  if (f == nullptr)
+    f = time_function(
+        time_table_,
+        std::make_shared<const TableCurve>(abscissae(), ordinates(icol), smoothness, beyond),
+        fmt::format("{}_{}", name, icol), 0);
+  return differentiated(f, {time, next}, order);
 }
 
 Expr TableData::next_event(const Expr& time) {
+  make_time_table();
   if (next_ == nullptr) {
-    std::vector<double> times;
-    for (const auto& row : rows) times.push_back(row[0]);
-    const bool periodic = beyond == Beyond::kPeriodic;
-    const double start = start_time;
     Function f;
     f.name = name + "_next";
     f.arity = 1;
-    f.evaluate = [times, periodic, start](const double* a) {
-      constexpr double kNever = 1e60;
-      double u = a[0] - start;
-      double shift = 0.0;
-      const double period = times.back() - times.front();
-      if (periodic && period > 0.0 && u >= times.front()) {
-        shift = std::floor((u - times.front()) / period) * period;
-        u -= shift;
-      }
-      const double small = 1e-13 * std::max(1.0, std::abs(u));
-      for (const double t : times)
-        if (t > u + small) return t + shift + start;
-      if (periodic && period > 0.0 && times.size() > 1) return times[1] + shift + period + start;
-      return kNever;
-    };
+    f.evaluate = [table = time_table_](const double* a) { return table->next_event(a[0]); };
     next_ = std::make_shared<Function>(std::move(f));
   }
   return call(next_, {time});
@@ -231,12 +261,23 @@ void check_numbers(const TableData& data, const std::string& kind, const std::ve
   };
   const bool is_plane = kind.find("2D") != std::string::npos;
   const bool is_timed = kind.find("Time") != std::string::npos;
+  const bool is_cubic =
+      data.smoothness != Smoothness::kLinear && data.smoothness != Smoothness::kConstant;
   const std::size_t width = data.rows.front().size();
   if (width < 2)
     throw Error(fmt::format("table '{}' has one column; it needs abscissae and values", data.name),
                 where(0));
   if (is_plane && data.rows.size() < 2)
     throw Error(fmt::format("table '{}' has one row; it needs abscissae and values", data.name),
+                where(0));
+  if (is_plane && is_cubic && data.smoothness != Smoothness::kAkima)
+    throw Error(fmt::format("table '{}': in two dimensions Smoothness may be LinearSegments, "
+                            "ContinuousDerivative or ConstantSegments only",
+                            data.name),
+                place.location());
+  if (data.beyond == Beyond::kPeriodic && !is_plane && data.rows.size() > 1 &&
+      !(data.rows.back()[0] > data.rows.front()[0]))
+    throw Error(fmt::format("table '{}' is periodic, but its abscissae span nothing", data.name),
                 where(0));
   for (std::size_t i = 0; i < data.rows.size(); ++i)
     for (std::size_t j = 0; j < width; ++j)
@@ -246,7 +287,7 @@ void check_numbers(const TableData& data, const std::string& kind, const std::ve
                     where(i));
   for (std::size_t i = is_plane ? 2 : 1; i < data.rows.size(); ++i)
     require_increasing(fmt::format("table '{}', first column", data.name), data.rows[i - 1][0],
-                       data.rows[i][0], is_timed, where(i));
+                       data.rows[i][0], is_timed && !is_cubic, where(i));
   for (std::size_t j = 2; is_plane && j < width; ++j)
     require_increasing(fmt::format("table '{}', first row", data.name), data.rows[0][j - 1],
                        data.rows[0][j], false, where(0));
@@ -303,6 +344,11 @@ TableData read_table(const ExternalObject& object,
       data.rows.push_back(std::move(row));
     }
   }
+  data.smoothness = static_cast<Smoothness>(choice("smoothness", 1, 6));
+  data.beyond = static_cast<Beyond>(choice("extrapolation", 2, 4));
+  data.time_events = choice("timeEvents", 1, 3);
+  data.start_time = number("startTime", 0.0);
+  data.shift_time = number("shiftTime", data.start_time);
   check_numbers(data, kind, lines, file, place);
   const std::size_t width = data.rows.front().size();
   if (const Value* columns = object.find("columns"))
@@ -313,19 +359,6 @@ TableData read_table(const ExternalObject& object,
                     place.location());
       data.columns.push_back(static_cast<std::size_t>(c) - 1);
     }
-  const int smoothness = choice("smoothness", 1, 6);
-  data.smoothness = smoothness == 1   ? TableData::Smoothness::kLinear
-                    : smoothness == 3 ? TableData::Smoothness::kConstant
-                    : smoothness == 4 ? TableData::Smoothness::kMonotone
-                                      : TableData::Smoothness::kContinuous;
-  if (data.smoothness == TableData::Smoothness::kContinuous)
-    throw Error(
-        fmt::format("{}: Akima splines (Smoothness.ContinuousDerivative): not supported; use "
-                    "MonotoneContinuousDerivative1 or LinearSegments",
-                    kind),
-        place.location());
-  data.beyond = static_cast<TableData::Beyond>(choice("extrapolation", 2, 4));
-  data.start_time = number("startTime", 0.0);
   return data;
 }
 
