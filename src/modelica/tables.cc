@@ -185,7 +185,8 @@ Expr TableData::value(std::size_t icol, const Expr& u, int order, const Place& p
 
 Expr TableData::value2(const Expr& u1, const Expr& u2, int order1, int order2) {
   const std::vector<double> y(rows[0].begin() + 1, rows[0].end());
-  const std::vector<double> x(abscissae().begin() + 1, abscissae().end());
+  std::vector<double> x = abscissae();
+  x.erase(x.begin());  // the corner
   if (x.size() == 1 && y.size() == 1) return order1 + order2 == 0 ? rows[1][1] : 0.0;
   if (x.size() == 1 || y.size() == 1) {  // a curve
     if ((x.size() == 1 && order1 > 0) || (y.size() == 1 && order2 > 0)) return 0.0;
