@@ -89,6 +89,9 @@ int run(int argc, const char* const* argv) {
   saltus::add_check_command(program, status);
   saltus::add_compare_command(program, status);
   saltus::add_sweep_command(program, status);
+  saltus::add_linearize_command(program, status);
+  saltus::add_frequency_command(program, status);
+  saltus::add_steady_command(program, status);
   saltus::add_realtime_command(program, status);
   saltus::add_springs_command(program, status);
   saltus::add_examples_command(program, status);

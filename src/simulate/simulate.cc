@@ -5,9 +5,7 @@
 
 namespace saltus {
 
-namespace {
-
-void run(Simulation& simulation) {
+void run_to_end(Simulation& simulation) {
   simulation.enter_initial_mode();
   while (simulation.running()) {
     const StepOutcome outcome = simulation.step();
@@ -27,14 +25,12 @@ void run(Simulation& simulation) {
   simulation.settle_end();
 }
 
-}  // namespace
-
 SimulateResult simulate(const HybridSystem& system, const SimulateOptions& options) {
   constexpr double kGrace = 0.5;  // s; between steps the run ends by itself
   const StopScope scope(options.stop_requested, options.max_seconds, kGrace);
   Simulation simulation(system, options);
   try {
-    run(simulation);
+    run_to_end(simulation);
   } catch (const StopRequested& request) {  // within an event or an iteration, not between steps
     simulation.abandon(request);
   }

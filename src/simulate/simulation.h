@@ -50,6 +50,16 @@ class Simulation {
   void abandon(const StopRequested& request);
   SimulateResult finish();
 
+  // What is asked of a run from outside, between steps: its system with the modes it has made, the
+  // mode in force (null: there is none yet) and the state.
+  const HybridSystem& system() const { return system_; }
+  ModeRun* mode_run() { return run_; }
+  double time() const { return time_; }
+  const SystemState& present_state() {
+    catch_up();
+    return state_;
+  }
+
  private:
   friend class Chattering;
   friend class FlatContacts;
@@ -189,5 +199,8 @@ class Simulation {
   std::string rank_change_;  // what the last change of ranks inside a mode was about
   SimulateResult result_;
 };
+
+// The loop of simulate().
+void run_to_end(Simulation& simulation);
 
 }  // namespace saltus
