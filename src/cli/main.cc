@@ -133,7 +133,9 @@ int guarded_run(int argc, const char* const* argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // What cannot be written is told by the call that writes.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   keep_standard_files_apart();
   // Values that refer to each other in long chains are followed by recursion. Memory is taken only
   // as far as it is used.

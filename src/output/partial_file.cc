@@ -43,26 +43,33 @@ PartialFile::PartialFile(const std::string& stem, const std::string& extension) 
 
 PartialFile::~PartialFile() { close(); }
 
-void PartialFile::append(std::string_view bytes) {
-  try {
-    write_at(size_, bytes);
-  } catch (const Error&) {
-    (void)!ftruncate(file_, static_cast<off_t>(size_));  // half a point is no point
-    throw;
-  }
-  size_ += bytes.size();
+void PartialFile::append(std::string_view bytes, std::size_t point) {
+  std::string_view rest = bytes;
+  const int reason = try_write(size_, rest);
+  const std::string_view written = bytes.substr(0, bytes.size() - rest.size());
+  // Half a point is no point.
+  const std::size_t whole = reason == 0  ? written.size()
+                            : point == 0 ? written.rfind('\n') + 1
+                                         : written.size() - written.size() % point;
+  size_ += whole;
+  if (reason == 0) return;
+  (void)!ftruncate(file_, static_cast<off_t>(size_));
+  fail(reason);
 }
 
-void PartialFile::overwrite(std::size_t offset, std::string_view bytes) { write_at(offset, bytes); }
+void PartialFile::overwrite(std::size_t offset, std::string_view bytes) {
+  if (const int reason = try_write(offset, bytes); reason != 0) fail(reason);
+}
 
-void PartialFile::write_at(std::size_t offset, std::string_view bytes) {
+int PartialFile::try_write(std::size_t offset, std::string_view& bytes) {
   while (!bytes.empty()) {
     const ssize_t written = pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail(written == 0 ? ENOSPC : errno);
+    if (written <= 0) return written == 0 ? ENOSPC : errno;
     bytes.remove_prefix(static_cast<std::size_t>(written));
     offset += static_cast<std::size_t>(written);
   }
+  return 0;
 }
 
 std::string PartialFile::read(std::size_t offset, std::size_t bytes) const {

@@ -25,8 +25,9 @@ class PartialFile {
   const std::string& path() const { return path_; }
   std::size_t size() const { return size_; }
 
-  // At the end; all of it or, where the disk is full, nothing.
-  void append(std::string_view bytes);
+  // At the end; where the disk is full, as many whole points as fit before it throws. `point` is
+  // the size of one; 0: they are lines.
+  void append(std::string_view bytes, std::size_t point = 0);
   // Inside of what was appended.
   void overwrite(std::size_t offset, std::string_view bytes);
   // From `offset` on, at most as many bytes; fewer at the end.
@@ -37,7 +38,8 @@ class PartialFile {
 
  private:
   [[noreturn]] void fail(int reason) const;
-  void write_at(std::size_t offset, std::string_view bytes);
+  // Returns the system's reason for a failure, 0 for none, and takes off what was written.
+  int try_write(std::size_t offset, std::string_view& bytes);
   void close();
 
   std::string path_;

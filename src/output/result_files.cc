@@ -122,7 +122,6 @@ void ResultFiles::store(double time, ModeId mode, const double* columns) {
     } else {
       append_csv_row(layout_, time, columns, file.waiting);
     }
-    ++file.points;
     if (file.waiting.size() >= kFlushBytes) flush(file);
   }
   if (!flusher_.joinable()) flusher_ = std::thread([this] { flush_regularly(); });
@@ -150,6 +149,7 @@ void ResultFiles::write_header(File& file, double time) {
   if (file.is_mat) {
     file.mat = mat_header(layout_, time);
     file.header = file.mat.bytes;
+    file.point = (layout_.width() + 1) * sizeof(double);
   } else {
     append_csv_names(layout_, file.header);
   }
@@ -189,7 +189,7 @@ void ResultFiles::widen(File& file, const Trajectory& former) {
       begin = file.is_mat ? end : end + 1;
     }
     rest.erase(0, begin);
-    file.file->append(text);
+    file.file->append(text, file.point);
     text.clear();
   }
   flush(file);
@@ -198,14 +198,19 @@ void ResultFiles::widen(File& file, const Trajectory& former) {
 
 void ResultFiles::flush(File& file) {
   if (file.failed) return;
-  try {
-    file.file->append(file.waiting);
-    file.waiting.clear();
+  const auto count_points = [&] {
     if (!file.is_mat) return;
-    file.file->overwrite(file.mat.point_count, mat_count(file.points));
+    const std::size_t points = (file.file->size() - file.header.size()) / file.point;
+    file.file->overwrite(file.mat.point_count, mat_count(points));
     file.file->overwrite(file.mat.stop_time, bytes_of(last_time_));
+  };
+  try {
+    file.file->append(file.waiting, file.point);
+    file.waiting.clear();
+    count_points();
   } catch (const Error&) {
     file.failed = true;
+    count_points();  // of a full disk: as many as have found a place
     throw;
   }
 }

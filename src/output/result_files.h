@@ -55,8 +55,8 @@ class ResultFiles : public ResultSink {
     std::unique_ptr<PartialFile> file;
     std::string header;
     MatHeader mat;
-    std::string waiting;     // bytes of points that are not in the file yet
-    std::size_t points = 0;  // in the file and waiting
+    std::string waiting;    // bytes of points that are not in the file yet
+    std::size_t point = 0;  // its size in bytes; 0: a line
     bool failed = false;
   };
 
