@@ -441,6 +441,25 @@ std::unique_ptr<const AnalysedMode> separate_levels(const HybridSystem& system,
   return analysed;
 }
 
+namespace {
+
+// Equations of which one follows from the others. Where they read the time, that was seen at one
+// instant only.
+std::string agreement(const Mode& mode, const std::vector<std::size_t>& equations, double t) {
+  bool reads_time = false;
+  for (const std::size_t k : equations)
+    for (const Expr& leaf : leaves_of(mode.equations[k].residual()))
+      reads_time = reads_time || leaf.node()->op == Op::kTime;
+  const std::string list = equation_list(mode, equations);
+  return reads_time ? fmt::format(
+                          "these equations agree at t = {:g}, which does not mean that they "
+                          "do later: {}",
+                          t, list)
+                    : fmt::format("these equations say the same: {}", list);
+}
+
+}  // namespace
+
 std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& system, ModeId id,
                                                        double t, const SystemState& near) {
   const Mode& mode = system.modes()[id.index()];
@@ -480,8 +499,7 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
         fmt::format("{}: nothing determines {}; give an equation or a control law", where,
                     unknown_list(system, analysed->unknowns, array.free_unknowns));
     if (!array.redundant_equations.empty())
-      text += fmt::format("; these equations say the same: {}",
-                          equation_list(mode, array.redundant_equations));
+      text += "; " + agreement(mode, array.redundant_equations, t);
     throw Error(text);
   }
   if (!array.consistent)
@@ -491,8 +509,8 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
         fmt::format("{}: the split between {} is not unique; the smallest values are taken", where,
                     unknown_list(system, analysed->unknowns, array.free_unknowns)));
   else if (!array.redundant_equations.empty())
-    analysed->warnings.push_back(fmt::format("{}: these equations say the same: {}", where,
-                                             equation_list(mode, array.redundant_equations)));
+    analysed->warnings.push_back(
+        fmt::format("{}: {}", where, agreement(mode, array.redundant_equations, t)));
   analysed->values = array.values;
   analysed->split_unknowns = array.free_unknowns;
   auto form = std::make_unique<ProjectedForm>(project(system.graph(), analysed->written, array));

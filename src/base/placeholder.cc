@@ -1,7 +1,5 @@
 #include "base/placeholder.h"
 
-#include <fmt/format.h>
-
 namespace saltus {
 namespace {
 
@@ -11,9 +9,10 @@ constexpr char kMark = '\x1f';  // separates units of information; no text of a 
 
 std::string placeholder(const std::string& name) { return kMark + name + kMark; }
 
-std::string fill_placeholders(
-    const std::string& text,
-    const std::function<std::optional<double>(const std::string& name)>& value) {
+bool has_placeholders(const std::string& text) { return text.find(kMark) != std::string::npos; }
+
+std::string fill_placeholders(const std::string& text,
+                              const std::function<std::string(const std::string& name)>& value) {
   std::string filled;
   std::size_t from = 0;
   while (true) {
@@ -21,9 +20,7 @@ std::string fill_placeholders(
     const std::size_t end = begin == std::string::npos ? begin : text.find(kMark, begin + 1);
     if (end == std::string::npos) break;
     filled += text.substr(from, begin - from);
-    const std::string name = text.substr(begin + 1, end - begin - 1);
-    const std::optional<double> known = value(name);
-    filled += known ? fmt::format("{:.6g}", *known) : name;
+    filled += value(text.substr(begin + 1, end - begin - 1));
     from = end + 1;
   }
   return filled + text.substr(from);

@@ -104,6 +104,24 @@ void show_source(const Label& label) {
   put(stderr, fmt::format("  {}\n  {}{}\n", printable(source), before, coloured("^", "1;32")));
 }
 
+// "... at FILE:12:3 ..." inside of a message that does not begin with its place.
+void show_place_inside(std::string_view text) {
+  for (std::size_t at = text.find(" at "); at != std::string_view::npos;
+       at = text.find(" at ", at + 1)) {
+    const std::string_view rest = text.substr(at + 4);
+    Label label;
+    const std::size_t first = rest.find(':');
+    if (first == std::string_view::npos) return;
+    label.file = std::string(rest.substr(0, first));
+    const char* const last = rest.data() + rest.size();
+    const auto [line, no_line] = std::from_chars(rest.data() + first + 1, last, label.line);
+    if (no_line != std::errc() || line == last || *line != ':') continue;
+    if (std::from_chars(line + 1, last, label.column).ec != std::errc()) continue;
+    show_source(label);
+    return;
+  }
+}
+
 void say_line(std::string_view line) {
   const std::optional<Label> label = label_of(line);
   if (!label) {
@@ -113,12 +131,21 @@ void say_line(std::string_view line) {
   put(stderr, fmt::format("{}{}{}\n", coloured(printable(label->place), "1"),
                           coloured(label->kind, label->kind[0] == 'e' ? "1;31" : "1;35"),
                           printable(label->text)));
-  show_source(*label);
+  if (label->file.empty()) {
+    show_place_inside(label->text);
+  } else {
+    show_source(*label);
+  }
 }
 
 }  // namespace
 
 void tell(std::string_view text) { put(stdout, text); }
+
+void tell_line(std::string_view text) {
+  put(stdout, printable(text) + "\n");
+  (void)std::fflush(stdout);
+}
 
 void say(std::string_view message) {
   while (true) {
@@ -135,6 +162,15 @@ void say_error(std::string_view text) { say(fmt::format("error: {}", text)); }
 void say_error(const Error& error) {
   const bool has_place = !error.where().file.empty();  // then what() says "error:" itself
   say(has_place ? std::string(error.what()) : fmt::format("error: {}", error.what()));
+}
+
+void say_failure(std::string_view model, std::string_view message) {
+  const std::optional<Label> label = label_of(message);
+  if (label && !label->file.empty()) {
+    say(message);
+  } else {
+    say_error(fmt::format("{}: {}", model, message));
+  }
 }
 
 void say_warning(std::string_view text) {

@@ -16,6 +16,9 @@ namespace saltus {
 // To standard output, as it is.
 void tell(std::string_view text);
 
+// A line that the model prints, without what a terminal would obey.
+void tell_line(std::string_view text);
+
 template <class... Arguments>
 void tell(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   tell(std::string_view(fmt::format(format, std::forward<Arguments>(arguments)...)));
@@ -26,6 +29,8 @@ void tell(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
 void say(std::string_view message);
 void say_error(std::string_view text);
 void say_error(const Error& error);
+// Of a run; what begins with a place in the source needs no other name.
+void say_failure(std::string_view model, std::string_view message);
 void say_warning(std::string_view text);
 
 }  // namespace saltus

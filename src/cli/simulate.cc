@@ -21,6 +21,7 @@
 #include "cli/say.h"
 #include "model/build.h"
 #include "model/disjoint.h"
+#include "output/model_files.h"
 #include "output/report_data.h"
 #include "output/result_files.h"
 #include "output/terminal_plot.h"
@@ -125,6 +126,24 @@ void print_summary(const SimulateResult& result, const std::vector<std::string>&
   for (const std::string& path : written) tell("  written  {}\n", path);
 }
 
+// Files that the model writes while it runs go below the folder of the results, if one was named.
+void check_model_files(const HybridSystem& system, const ModelFiles& files, bool has_folder) {
+  if (system.flat() == nullptr) return;
+  for (const Printing& printing : system.flat()->written.printings) {
+    if (printing.file.empty()) continue;
+    if (!has_folder)
+      throw Error(fmt::format("the model writes to a file, '{}', which needs --output DIR: it goes "
+                              "to DIR/files",
+                              printing.file),
+                  printing.where);
+    try {
+      (void)files.place_of(printing.file);
+    } catch (const Error& error) {
+      throw Error(error.message(), printing.where);
+    }
+  }
+}
+
 int run_simulate(SimulateArguments arguments) {
   double translate_seconds = 0.0;
   HybridSystem system = [&] {
@@ -139,6 +158,8 @@ int run_simulate(SimulateArguments arguments) {
   if (arguments.chattering == "stop") options.chattering = ChatteringAnswer::kStop;
   options.formulation = parse_formulation(arguments.formulation).value_or(Formulation::kReduced);
   Destinations& to = arguments.to;
+  const ModelFiles model_files(to.folder + "/files");
+  check_model_files(system, model_files, !to.folder.empty());
   const bool nowhere = to.folder.empty() && to.report.empty() && to.json.empty();
   if (nowhere || (to.folder.empty() && arguments.format_given)) to.folder = "results";
   check_writable(to);
@@ -153,6 +174,15 @@ int run_simulate(SimulateArguments arguments) {
     options.stop_requested = interrupt.flag();
     options.progress = [&line](double time) { line.update(time); };
     options.sink = &files;
+    options.print = [&](const std::string& text, const std::string& file) {
+      if (!file.empty()) {
+        model_files.append(file, text);
+      } else if (to.json == "-") {  // which has standard output for itself
+        say(text);
+      } else {
+        tell_line(text);
+      }
+    };
     result = simulate(system, options);
     result.statistics.translate_seconds = translate_seconds;
   } catch (...) {
@@ -174,7 +204,7 @@ int run_simulate(SimulateArguments arguments) {
   // Those of the translation come first and were said when the model was read.
   const std::size_t said = system.flat() == nullptr ? 0 : system.flat()->written.warnings.size();
   for (std::size_t k = said; k < result.warnings.size(); ++k) say_warning(result.warnings[k]);
-  if (!result.completed()) say_error(fmt::format("{}: {}", result.model, result.message));
+  if (!result.completed()) say_failure(result.model, result.message);
   for (const std::string& failure : failures) say_error(failure);
   return result.completed() && failures.empty() ? kReached : kStopped;
 }

@@ -264,6 +264,16 @@ class Builder {
       to.assertions.push_back({moved(a.condition), a.message, a.is_warning, a.where});
     for (const Termination& t : from.terminations)
       to.terminations.push_back({moved(t.condition), t.message, t.where});
+    for (const TextValue& v : from.text_values) to.text_values.push_back({moved(v.value), v.text});
+    for (Printing p : from.printings) {
+      p.count = moved(p.count);
+      p.reached = moved(p.reached);
+      to.printings.push_back(std::move(p));
+    }
+    for (Bounds b : from.bounds) {
+      b.value = moved(b.value);
+      to.bounds.push_back(std::move(b));
+    }
     to.warnings.insert(to.warnings.begin(), from.warnings.begin(), from.warnings.end());
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -133,6 +134,32 @@ struct SolvedEquation {
   Expr value;
 };
 
+// A value in a message, made when it is said. Texts hold its number, marked (base/placeholder.h).
+struct TextValue {
+  Expr value;
+  std::function<std::string(double)> text;
+};
+
+// Printed whenever `count`, a discrete variable, has changed; once, at the start, if it is a
+// number.
+struct Printing {
+  Expr count;
+  Expr reached;  // what must hold
+  std::string text;
+  std::string file;  // empty: standard output
+  SourceLocation where{};
+};
+
+// What the model says a variable stays within; leaving it is worth a warning.
+struct Bounds {
+  std::string name;
+  Expr value;
+  double least;
+  double most;
+  double nominal;
+  SourceLocation where{};
+};
+
 struct FlatModel {
   explicit FlatModel(std::string name) : system(std::move(name)) {}
 
@@ -150,6 +177,9 @@ struct FlatModel {
   std::vector<Reinit> reinits;
   std::vector<Assertion> assertions;
   std::vector<Termination> terminations;
+  std::vector<TextValue> text_values;
+  std::vector<Printing> printings;
+  std::vector<Bounds> bounds;
   // Hold, besides the equations, while initial() is true. May read der(), slots and pre() slots.
   std::vector<EquationItem> initial_equations;
   // Values of discrete variables (or of their pre()) before the first event iteration.

@@ -129,8 +129,9 @@ std::vector<VariableId> unknowns_of(const HybridSystem& system, const Mode& mode
 
 std::string equation_name(const Mode& mode, std::size_t index) {
   const Equation& e = mode.equations[index];
-  const std::string place =
-      e.where.file.empty() ? "" : fmt::format(" at {}:{}", e.where.file, e.where.line);
+  const std::string place = e.where.file.empty() ? ""
+                                                 : fmt::format(" at {}:{}:{}", e.where.file,
+                                                               e.where.line, e.where.column);
   const std::string formula = to_string(e.equality);
   if (e.name.empty()) return fmt::format("equation {} ({}){}", index + 1, formula, place);
   return fmt::format("equation '{}' ({}){}", e.name, formula, place);

@@ -500,42 +500,54 @@ std::optional<Value> Flattener::call_text_builtin(const std::string& name,
   if (e.arguments.size() > 1) format.add("", evaluate(*e.arguments[1], scope), expression.place);
   for (const NamedArgument& n : e.named) format.add(n.name, evaluate(*n.value, scope), n.place);
   if (v.type == BasicType::kString) return Value::string(format.padded(v.text()));
-  const double number = constant_number(v, expression.place, "the argument of String()");
-  if (v.type == BasicType::kBoolean)
-    return Value::string(format.padded(number != 0.0 ? "true" : "false"));
-  if (v.type == BasicType::kEnumeration && v.definition != nullptr) {
-    const auto k = static_cast<std::size_t>(number) - 1;
-    return Value::string(format.padded(v.definition->enumeration.at(k).name));
-  }
-  if (v.type == BasicType::kInteger) return Value::string(format.whole(std::lround(number)));
-  return Value::string(format.real(number));
+  const auto text_of = [format, type = v.type, definition = v.definition](double number) {
+    if (type == BasicType::kBoolean) return format.padded(number != 0.0 ? "true" : "false");
+    if (type == BasicType::kEnumeration && definition != nullptr) {
+      const auto k = static_cast<std::size_t>(number) - 1;
+      return format.padded(definition->enumeration.at(k).name);
+    }
+    if (type == BasicType::kInteger) return format.whole(std::lround(number));
+    return format.real(number);
+  };
+  if (in_message_ > 0 && trace_ == nullptr && !v.numbers.empty() && !fixed_number(v.number()))
+    return Value::string(text_later(expression, v.number(), text_of));
+  return Value::string(text_of(constant_number(v, expression.place, "the argument of String()")));
 }
 
-// The text of a message; variables that are only known at run time are marked, and what is computed
-// from them is shown as written.
+std::string Flattener::text_later(const Expression& call, const Expr& value,
+                                  std::function<std::string(double)> text) {
+  const auto [known, is_new] =
+      texts_later_.try_emplace({&call, value.node()}, flat_.text_values.size());
+  if (is_new) flat_.text_values.push_back({value, std::move(text)});
+  return placeholder(fmt::format("{}", known->second));
+}
+
+std::string Flattener::as_written(const std::string& text) const {
+  return fill_placeholders(text, [&](const std::string& number) {
+    return to_string(flat_.text_values[std::stoul(number)].value);
+  });
+}
+
+// The text of a message; what is only known at run time is marked, and what cannot be is shown as
+// written.
 std::string Flattener::message_text(const Expression& expression, const Scope& scope) {
   if (const auto* literal = expression.as<StringLiteral>()) return literal->value;
   if (const auto* sum = expression.as<BinaryExpression>())
     if (sum->op == BinaryOperator::kAdd)
       return message_text(*sum->left, scope) + message_text(*sum->right, scope);
   std::optional<Value> message;
+  ++in_message_;
   try {
     message = evaluate(expression, scope);
   } catch (const Error&) {
-    if (const auto* c = expression.as<CallExpression>())
-      if (c->function.text() == "String" && !c->arguments.empty()) {
-        const Value value = evaluate(*c->arguments.front(), scope);
-        const Node* symbol =
-            value.is_scalar() && !value.numbers.empty() ? value.number().node() : nullptr;
-        const bool known_later =
-            symbol != nullptr && in_function_ == 0 &&
-            (symbol->op == Op::kTime || (symbol->op == Op::kVariable && symbol->order == 0) ||
-             discrete_numbers_.contains(symbol));
-        return known_later ? placeholder(to_string(value.number()))
-                           : to_text(*c->arguments.front());
-      }
+    message.reset();
   }
-  if (!message) return to_text(expression);
+  --in_message_;
+  if (!message) {
+    const auto* c = expression.as<CallExpression>();
+    const bool is_string = c != nullptr && c->function.text() == "String" && !c->arguments.empty();
+    return to_text(is_string ? *c->arguments.front() : expression);
+  }
   if (message->type != BasicType::kString || !message->is_scalar())
     throw Error(fmt::format("the message is {}, not a String", spelling(message->type)),
                 expression.place.location());

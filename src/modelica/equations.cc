@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "base/error.h"
-#include "base/placeholder.h"
 #include "modelica/clocks.h"
 #include "modelica/flattener.h"
 #include "modelica/statements.h"
@@ -144,6 +143,10 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
     if (leaf.parent == root_ && leaf.causality == Causality::kInput && type != BasicType::kClock) {
       const SourceLocation where = leaf.component->place.location();
       const Value& symbols = value_of(leaf);
+      flat_.warnings.push_back(fmt::format(
+          "{}:{}:{}: warning: nothing gives the input '{}' a value: it keeps its start value; "
+          "--input \"{}=...\" gives it another",
+          where.file, where.line, where.column, leaf.path, leaf.path));
       for (const Expr& symbol : symbols.numbers) {
         if (is_discrete_symbol(symbol)) {
           const DiscreteVariable v = flat_.discretes[discrete_numbers_[symbol.node()]];
@@ -446,13 +449,16 @@ void Flattener::call_as_statement(const Expression& expression, const CallExpres
   caller.active = active;
   const Frame* const outer = std::exchange(frame_, &caller);
   failed_ = 0.0;
+  const int in_message = in_message_++;
   try {
     call_results(expression, call, scope);
   } catch (...) {
     frame_ = outer;
+    in_message_ = in_message;
     throw;
   }
   frame_ = outer;
+  in_message_ = in_message;
   if (!failed_.is_number() || failed_.number() != 0.0)
     add_condition(!(active && failed_), failure_, false, expression.place);
 }
@@ -469,8 +475,7 @@ void Flattener::add_condition(Expr condition, const std::string& message, bool i
   }
   if (const std::optional<double> known = fixed_number(condition)) {
     if (*known != 0.0) return;
-    const std::string now =
-        fill_placeholders(message, [](const std::string&) { return std::nullopt; });
+    const std::string now = as_written(message);
     if (!is_warning) throw Error("assertion violated: " + now, where);
     flat_.warnings.push_back(
         fmt::format("{}:{}:{}: warning: {}", where.file, where.line, where.column, now));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/placeholder.h"
 #include "base/stack.h"
 #include "base/stop_request.h"
 #include "expr/differentiate.h"
@@ -177,6 +178,9 @@ Value Flattener::compare(BinaryOperator op, const Value& a, const Value& b,
   common_type(a, b, place);
   const bool equality = op == BinaryOperator::kEqual || op == BinaryOperator::kNotEqual;
   if (a.type == BasicType::kString) {
+    for (const Value* v : {&a, &b})
+      if (!v->strings.empty() && has_placeholders(v->strings.front()))
+        refuse("a comparison of texts that depend on what varies", expression.place);
     const int order = a.text().compare(b.text());
     const bool holds = op == BinaryOperator::kEqual       ? order == 0
                        : op == BinaryOperator::kNotEqual  ? order != 0

@@ -66,6 +66,7 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
   add_machine_equations();
   solve_clocks();
   assign_discrete();
+  check_units();
   // Functions of the model are run later; what was set from outside does not live that long.
   root_->layers.erase(root_->layers.begin(),
                       root_->layers.begin() + static_cast<std::ptrdiff_t>(outermost.size()));
@@ -104,8 +105,7 @@ void Flattener::check_imports() {
         for (const Import& import : c->imports)
           attempt([&] {
             if (const char* problem = tree_.import_problem(import))
-              throw Error(fmt::format("import of '{}': {}", import.name.text(), problem),
-                          import.place.location());
+              tree_.refuse_import(import, problem);
           });
   });
 }

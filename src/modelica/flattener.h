@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,8 +100,15 @@ class Flattener {
   bool is_discrete(const Instance& leaf) const;
   void check_type(const Instance& leaf, const Value& value, const Place& place) const;
   void check_attributes(Instance& leaf);
-  void warn_of_bounds(Instance& leaf, const std::string& name, std::size_t index, double value,
-                      const Place& place);
+  // --- bounds.cc: min and max
+  std::optional<Bounds> bounds_of(Instance& leaf, const std::string& name, std::size_t index);
+  void add_bounds(Instance& leaf, const std::string& name, std::size_t index, const Expr& symbol,
+                  double nominal, const Expr* start);
+  void warn_of_bounds(const Bounds& bounds, const char* what, double value, const Place& place);
+
+  // --- unit_check.cc: warns of units that do not agree
+  class UnitCheck;
+  void check_units();
 
   // --- settings.cc: what the command line sets
   void sort_settings(const Modification& settings);
@@ -211,6 +219,12 @@ class Flattener {
   std::vector<NamedValue> bind_arguments(Instance& function, const CallExpression& e,
                                          const Scope& scope, const Place& place);
   std::string message_text(const Expression& expression, const Scope& scope);
+  // A text whose value is filled in when it is said; the same for the same call and value.
+  std::string text_later(const Expression& call, const Expr& value,
+                         std::function<std::string(double)> text);
+  // The text with what it will be filled with shown as written.
+  std::string as_written(const std::string& text) const;
+  void add_printing(const std::string& text, const std::string& file, const Place& place);
 
   // --- overloads.cc: operators of operator records
   // Calls the operator `name`, quotes included, of the records among the operands.
@@ -476,6 +490,8 @@ class Flattener {
   Expr failed_ = 0.0;
   std::string failure_;
   int in_when_ = 0;
+  int in_message_ = 0;  // a text is being made that may say what varies
+  std::map<std::pair<const Expression*, const Node*>, std::size_t> texts_later_;
   bool past_shadows_ = false;
   bool in_reinit_ = false;         // its value reads left limits already
   bool only_connections_ = false;  // the pass that collects connect()

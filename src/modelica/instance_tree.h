@@ -46,6 +46,7 @@ class InstanceTree {
   ClassElement& lookup_class(const Name& name, const Scope& scope);  // throws Error
   [[noreturn]] void unknown_name(const std::string& name, const std::string& whole,
                                  const Scope& scope, const Place& place);
+  [[noreturn]] void refuse_import(const Import& import, const char* problem);
   // Names of the classes and components inside a class, for suggestions.
   std::vector<std::string> names_in(const ClassInfo& info) const;
 

@@ -1,10 +1,14 @@
 #include "modelica/load.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "modelica/balance.h"
 #include "modelica/flattener.h"
 #include "modelica/library.h"
@@ -43,6 +47,15 @@ void add_folders(Library& library, const LoadOptions& options) {
   if (!options.bundled.empty()) library.add_folder(options.bundled);
 }
 
+// Of what can be simulated, and of the packages it is in.
+void add_names(const ClassDefinition& definition, std::vector<std::string>& names) {
+  if (definition.kind == ClassKind::kFunction || definition.kind == ClassKind::kType ||
+      definition.kind == ClassKind::kConnector || definition.kind == ClassKind::kRecord)
+    return;
+  names.push_back(definition.qualified_name());
+  for (const auto& inside : definition.classes) add_names(*inside, names);
+}
+
 const ClassDefinition& choose(Library& library, const std::vector<const ClassDefinition*>& classes,
                               const std::string& name, const std::string& file) {
   if (classes.empty()) throw Error(fmt::format("'{}' contains no class", file));
@@ -52,7 +65,15 @@ const ClassDefinition& choose(Library& library, const std::vector<const ClassDef
     if (const ClassDefinition* inside = library.find(c->qualified_name() + "." + name))
       return *inside;
   }
-  return library.get(name);
+  if (const ClassDefinition* other = library.find(name)) return *other;
+  std::vector<std::string> there;
+  for (const ClassDefinition* c : classes) add_names(*c, there);
+  constexpr std::size_t kListed = 20;
+  const std::span<const std::string> shown =
+      std::span(there).first(std::min(kListed, there.size()));
+  throw Error(fmt::format("there is no class '{}' in '{}'{}; it has {}{}", name, file,
+                          did_you_mean(name, there), fmt::join(shown, ", "),
+                          shown.size() < there.size() ? ", ..." : ""));
 }
 
 FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition& model,

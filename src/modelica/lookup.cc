@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -20,7 +21,24 @@ constexpr std::array<const char*, 48> kOperators = {
     "sum",       "product", "size",      "zeros",   "ones",   "fill",     "identity", "diagonal",
     "transpose", "cross",   "mod",       "rem",     "floor",  "ceil",     "integer",  "connect"};
 
+// What to add where a name that may be a package was not found anywhere; empty: nothing.
+std::string library_hint(const std::string& package) {
+  const bool may_be_package = !package.empty() && std::isupper(package.front()) != 0;
+  return may_be_package ? fmt::format(
+                              "; if it is a package, --library DIR (or MODELICAPATH) names "
+                              "the folder that contains '{}'",
+                              package)
+                        : "";
+}
+
 }  // namespace
+
+void InstanceTree::refuse_import(const Import& import, const char* problem) {
+  const std::string& package = import.name.parts.front();
+  throw Error(fmt::format("import of '{}': {}{}", import.name.text(), problem,
+                          lookup_top(package) ? "" : library_hint(package)),
+              import.place.location());
+}
 
 InstanceTree::Found InstanceTree::lookup(const std::string& name, const Scope& scope,
                                          bool past_shadows) {
@@ -107,9 +125,7 @@ InstanceTree::Found InstanceTree::imported(const std::string& name,
   for (const Import& import : definition.imports) {
     if (import.kind == Import::Kind::kUnqualified || import.alias != name) continue;
     found = lookup_qualified(import.name);
-    if (const char* problem = import_problem(import))
-      throw Error(fmt::format("import of '{}': {}", import.name.text(), problem),
-                  import.place.location());
+    if (const char* problem = import_problem(import)) refuse_import(import, problem);
     return known[name] = found;
   }
   const Import* from = nullptr;
@@ -232,7 +248,9 @@ void InstanceTree::unknown_name(const std::string& name, const std::string& whol
   const bool is_operator = std::erase(names, name) > 0;  // of the language: known, but no component
   if (is_operator)
     throw Error(fmt::format("'{}'{} cannot be used like this", name, of), place.location());
-  throw Error(fmt::format("there is no '{}'{}{}{}", name, of, in, did_you_mean(name, names)),
+  const std::string suggestion = did_you_mean(name, names);
+  throw Error(fmt::format("there is no '{}'{}{}{}", name, of, in,
+                          suggestion.empty() && whole != name ? library_hint(name) : suggestion),
               place.location());
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/placeholder.h"
 #include "expr/table.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
@@ -48,8 +49,13 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     return std::nullopt;
   }
   // Throws std::out_of_range, which the caller explains, where an argument is missing or no text.
-  const auto text_at = [&](std::size_t k) -> const std::string& {
+  const auto said_at = [&](std::size_t k) -> const std::string& {
     return arguments.at(k).second.strings.at(0);
+  };
+  const auto text_at = [&](std::size_t k) -> const std::string& {
+    if (has_placeholders(said_at(k)))
+      refuse("a text that depends on what varies, other than in a message", place);
+    return said_at(k);
   };
   if (name == "ModelicaStrings_length")
     return {{Value::integer(static_cast<double>(text_at(0).size()))}};
@@ -82,22 +88,27 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     return {{value}};
   }
   if (name == "ModelicaInternal_fullPathName") return {{arguments.at(0).second}};
+  const bool is_certain = frame_ == nullptr || frame_->is_certain();
   if (name == "ModelicaError") {
-    if (frame_ == nullptr || frame_->is_certain()) throw Error(text_at(0), place.location());
+    if (is_certain) throw Error(as_written(said_at(0)), place.location());
     failed_ = 1.0;
-    failure_ = text_at(0);
+    failure_ = said_at(0);
+    return std::vector<Value>{};
+  }
+  if (name == "ModelicaInternal_exit") {
+    const std::string said =
+        fmt::format("the model ended the run by exit({:g})",
+                    constant_number(arguments.at(0).second, place, "the status of exit()"));
+    if (is_certain) {  // the model is not wrong: its run ends as soon as it begins
+      flat_.assertions.push_back({0.0, said, false, place.location()});
+    } else {
+      failed_ = 1.0;
+      failure_ = said;
+    }
     return std::vector<Value>{};
   }
   if (name == "ModelicaInternal_print" || name == "ModelicaMessage" || name == "ModelicaWarning") {
-    if (arguments.size() > 1 && !arguments[1].second.strings.empty() &&
-        !arguments[1].second.text().empty())
-      refuse("printing into a file", place);
-    const SourceLocation where = place.location();
-    const bool now = frame_ == nullptr || frame_->is_certain();
-    const std::string said =
-        fmt::format("{}:{}:{}: {}", where.file, where.line, where.column,
-                    now ? "note: " + text_at(0) : "warning: nothing is printed during a run");
-    if (std::ranges::count(flat_.warnings, said) == 0) flat_.warnings.push_back(said);
+    add_printing(said_at(0), arguments.size() > 1 ? text_at(1) : "", place);
     return std::vector<Value>{};
   }
   if (name.starts_with("ModelicaRandom_xorshift") && arguments.size() == 1)
@@ -105,6 +116,35 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
   if (name.starts_with("ModelicaStandardTables_"))
     if (std::optional<Value> value = call_table(name, arguments, place)) return {{*value}};
   return std::nullopt;
+}
+
+// Inside of 'when', at its events; elsewhere where it is run once whatever happens.
+void Flattener::add_printing(const std::string& text, const std::string& file, const Place& place) {
+  const SourceLocation where = place.location();
+  const bool is_certain = frame_ == nullptr || frame_->is_certain();
+  if (trace_ != nullptr || (!is_certain && in_when_ == 0)) {
+    const std::string said = fmt::format(
+        "{}:{}:{}: warning: nothing is printed here: it is evaluated all the time; print inside "
+        "of 'when'",
+        where.file, where.line, where.column);
+    if (std::ranges::count(flat_.warnings, said) == 0) flat_.warnings.push_back(said);
+    return;
+  }
+  const Expr reached = is_certain ? Expr(1.0) : frame_->reached();
+  // The way up to here may be taken more than once, while what follows is explored.
+  for (const Printing& known : flat_.printings)
+    if (known.reached.same_as(reached) && known.text == text && known.file == file &&
+        known.where.line == where.line && known.where.column == where.column)
+      return;
+  Expr count = 0.0;
+  if (!is_certain) {
+    count = hidden_discrete(
+        fmt::format("$printed {}", flat_.printings.size() + 1),
+        {.type = DiscreteType::kInteger, .start = 0.0, .fixed = true, .where = where});
+    flat_.discrete_equations.push_back(
+        {count, select(reached, pre_slot(count) + 1.0, pre_slot(count)), where});
+  }
+  flat_.printings.push_back({count, reached, text, file, where});
 }
 
 // Modelica.Math.Vectors.interpolate with known points is a table, however many points it has.

@@ -291,13 +291,14 @@ void Flattener::check_in_function(const CallExpression& call, const Expression& 
   if (condition.is_number() && condition.number() != 0.0) return;
   const bool is_certain = condition.is_number() && frame.is_certain();
   if (is_warning_level(call, frame.scope)) {
-    if (is_certain) flat_.warnings.push_back(message_text(*call.arguments[1], frame.scope));
+    if (is_certain)
+      flat_.warnings.push_back(as_written(message_text(*call.arguments[1], frame.scope)));
     return;
   }
   if (trace_ != nullptr && !condition.is_number() && decide(condition, frame, expression.place))
     return;
   if (is_certain || trace_ != nullptr)
-    throw Error("assertion violated: " + message_text(*call.arguments[1], frame.scope),
+    throw Error("assertion violated: " + as_written(message_text(*call.arguments[1], frame.scope)),
                 expression.place.location());
   std::string message;
   try {

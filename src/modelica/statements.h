@@ -33,6 +33,14 @@ struct Flattener::Frame {
     return taken.empty() && active.is_number() && (caller == nullptr || caller->is_certain());
   }
 
+  // What must hold for the statement at hand to be run.
+  Expr reached() const {
+    Expr all = caller == nullptr ? active : active && caller->reached();
+    for (std::size_t k = 0; k < taken.size(); ++k)
+      all = all && (taken[k] ? conditions[k] : !conditions[k]);
+    return all;
+  }
+
   Snapshot snapshot() const { return {locals.values, taken, conditions}; }
   void restore(Snapshot s) {
     locals.values = std::move(s.values);

@@ -113,18 +113,6 @@ std::optional<double> Flattener::number_attribute(Instance& leaf, std::string_vi
   return fixed_number(number);
 }
 
-void Flattener::warn_of_bounds(Instance& leaf, const std::string& name, std::size_t index,
-                               double value, const Place& place) {
-  const std::optional<double> least = number_attribute(leaf, "min", index);
-  const std::optional<double> most = number_attribute(leaf, "max", index);
-  const bool below = least && value < *least;
-  if (!below && !(most && value > *most)) return;
-  const SourceLocation where = place.location();
-  flat_.warnings.push_back(fmt::format(
-      "{}:{}:{}: warning: parameter '{}' is {:g}, {} {:g}", where.file, where.line, where.column,
-      name, value, below ? "below its min" : "above its max", below ? *least : *most));
-}
-
 bool Flattener::is_discrete(const Instance& leaf) const {
   const BasicType type = *leaf.type.info->basic;
   return type != BasicType::kReal || leaf.assigned_in_when ||
@@ -312,7 +300,8 @@ void Flattener::declare_parameter(Instance& leaf) {
     }
     if (constant || !in_model) continue;
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
-    warn_of_bounds(leaf, name, k, *known, where);
+    if (const std::optional<Bounds> bounds = bounds_of(leaf, name, k))
+      warn_of_bounds(*bounds, "parameter", *known, where);
     const std::string unit_text = unit && !unit->strings.empty() ? unit->strings.front() : "";
     if (number.is_number() && !is_final && type == BasicType::kReal) {
       number = flat_.system.parameter(
@@ -410,6 +399,7 @@ void Flattener::declare_variable(Instance& leaf) {
         for (const EnumerationLiteral& literal : value.definition->enumeration)
           options.literals.push_back(literal.name);
       const Expr symbol = flat_.discrete(name, std::move(options));
+      add_bounds(leaf, name, k, symbol, 1.0, start ? &start_value : nullptr);
       discrete_numbers_[symbol.node()] = flat_.discretes.size() - 1;
       pre_slots_[symbol.node()] = flat_.discretes.back().pre;
       value.numbers.push_back(symbol);
@@ -430,12 +420,14 @@ void Flattener::declare_variable(Instance& leaf) {
                       place.location().file, place.line, place.column, *given, name,
                       nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0));
     variable_places_.push_back(place.location());
-    value.numbers.push_back(flat_.system.variable(
-        name, {.start = start_value,
-               .fixed = is_fixed,
-               .nominal = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0,
-               .unit = unit_text,
-               .description = leaf.component->comment.text}));
+    const double scale = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0;
+    value.numbers.push_back(
+        flat_.system.variable(name, {.start = start_value,
+                                     .fixed = is_fixed,
+                                     .nominal = scale,
+                                     .unit = unit_text,
+                                     .description = leaf.component->comment.text}));
+    add_bounds(leaf, name, k, value.numbers.back(), scale, start ? &start_value : nullptr);
   }
   leaf.value = std::move(value);
 }

@@ -111,6 +111,7 @@ Json to_json(const SimulateResult& result) {
   object["message"] = result.message;
   object["time"] = number(result.time);
   object["final"] = numbers(result.final);
+  object["warnings"] = result.warnings;
   object["events"] = Json::array();
   for (const Event& event : result.events) object["events"].push_back(event_json(event));
   object["modes"] = Json::array();

@@ -143,8 +143,7 @@ void RealtimeEngine::compile_levels(const std::vector<std::vector<Expr>>& inputs
     for (const std::size_t k : wave) expressions.push_back(items[k].value);
     for (const std::size_t k : wave) expressions.push_back(k < sizes.size() ? sizes[k] : Expr(0.0));
     tables_.most_items = std::max(tables_.most_items, wave.size());
-    levels_.push_back(
-        std::make_unique<Level>(Level{std::move(wave), TapeFormulas(expressions, inputs)}));
+    levels_.push_back(std::make_unique<Level>(std::move(wave), TapeFormulas(expressions, inputs)));
     const Level& level = *levels_.back();
     level_table_.push_back({level.items.size(), level.items.data(), level.formulas.formulas()});
   }

@@ -357,6 +357,16 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     for (const auto& [name, value] : impulses_) settled.impulses[name] += value;
     impulses_.clear();
     const bool resets = reinitialise(t, base, out);
+    for (const std::size_t k : taken_) {
+      const Reinit& reinit = model_.reinits[k];
+      const double value = out.values[reinit.variable.node()->index];
+      if (std::isfinite(value)) continue;
+      settled.problem =
+          fmt::format("reinit of '{}' at {}:{}:{} gives {} at t = {:.10g}",
+                      to_string(reinit.variable), reinit.where.file, reinit.where.line,
+                      reinit.where.column, std::isnan(value) ? "no number" : "infinity", t);
+      return false;
+    }
     bool changed = resets;
     for (const Sample& s : model_.samples) changed = changed || present(s.slot) != 0.0;
     changed = (singly_ ? accept_one() : accept_values()) || changed;

@@ -196,16 +196,19 @@ bool EventIteration::has_a_future(double t, const SystemState& settled, std::siz
 std::string EventIteration::names_of_changes(
     const std::vector<std::vector<double>>& history) const {
   std::vector<std::string> names;
-  const auto note = [&](const Expr& slot, const std::string& name) {
+  const auto note = [&](const Expr& slot, const std::string& name, const SourceLocation& where) {
     const std::size_t i = slot.node()->slot().index();
     bool moves = false;
     for (std::size_t k = 0; k < history.size(); ++k)
       moves = moves || history[k][i] != history.back()[i];
-    if (moves && names.size() < 12) names.push_back(fmt::format("'{}'", name));
+    if (!moves || names.size() >= 12) return;
+    names.push_back(where.file.empty() ? fmt::format("'{}'", name)
+                                       : fmt::format("'{}' at {}:{}:{}", name, where.file,
+                                                     where.line, where.column));
   };
-  for (const Relation& r : model_.relations) note(r.slot, r.text);
+  for (const Relation& r : model_.relations) note(r.slot, r.text, r.where);
   for (const DiscreteVariable& v : model_.discretes)
-    if (!v.name.starts_with('$')) note(v.symbol, v.name);
+    if (!v.name.starts_with('$')) note(v.symbol, v.name, v.where);
   if (names.empty()) return "continuous values";
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -119,6 +119,17 @@ void Recorder::add_signal(SignalInfo info, const Expr& value) {
   trajectory_.sources.push_back({found->second, is_negative ? -1.0 : 1.0});
 }
 
+void Recorder::watch_bounds(const std::vector<Bounds>& bounds, double tolerance) {
+  for (const Bounds& b : bounds) {
+    if (b.value.is_number()) continue;
+    const bool is_negative = b.value.node()->op == Op::kNegate;
+    const Node* stored = is_negative ? b.value.node()->children[0] : b.value.node();
+    const auto column = column_of_.find(stored);
+    if (column != column_of_.end())
+      bounds_.add(b, column->second, is_negative ? -1.0 : 1.0, tolerance);
+  }
+}
+
 void Recorder::evaluate_constants() {
   std::vector<Expr> formulas;
   for (const auto& [signal, formula] : constants_) formulas.push_back(formula);
@@ -169,6 +180,7 @@ void Recorder::store(double t, ModeId mode, const SystemState& state) {
 
 void Recorder::store_row(double t, ModeId mode) {
   last_time_ = t;
+  bounds_.look(t, row_.data());
   if (sink_ != nullptr) {
     tell_sink([&](ResultSink& to) { to.store(t, mode, row_.data()); });
     return;
@@ -254,6 +266,7 @@ void Recorder::append_rows(const double* lanes, std::span<const double> times, M
       std::copy_n(four, 4, rows + k);
     }
     for (; k < width; ++k, from += kLanes) rows[k] = *from;
+    bounds_.look(times[lane], rows);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "expr/tape.h"
 #include "model/system.h"
+#include "simulate/bounds_watch.h"
 #include "simulate/mode_run.h"
 #include "simulate/trajectory.h"
 
@@ -32,6 +33,10 @@ class Recorder {
   // Takes in the modes and variables the system has got since. Points stored before have NaN for
   // them.
   void follow_growth();
+
+  // From now on; pre: nothing is stored yet.
+  void watch_bounds(const std::vector<Bounds>& bounds, double tolerance);
+  const std::vector<std::string>& bound_warnings() const { return bounds_.warnings(); }
 
   // With a sink it holds names and sources, but no points.
   Trajectory& trajectory() { return trajectory_; }
@@ -68,6 +73,7 @@ class Recorder {
   std::vector<double> row_;          // one point of the columns
   double last_time_ = std::numeric_limits<double>::quiet_NaN();
   std::string failure_;
+  BoundsWatch bounds_;
   Trajectory trajectory_;
 };
 

@@ -62,6 +62,9 @@ struct SimulateOptions {
   const std::atomic<bool>* stop_requested = nullptr;
   // Called after every step with the time reached.
   std::function<void(double time)> progress = {};
+  // Called with what the model prints, at the time it does, and the name of a file it is meant for;
+  // empty: for the terminal.
+  std::function<void(const std::string& text, const std::string& file)> print = {};
 };
 
 // Runs a hybrid system (HM Algorithm 20):

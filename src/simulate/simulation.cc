@@ -7,13 +7,14 @@
 #include <cmath>
 #include <utility>
 
-#include "base/placeholder.h"
 #include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "model/build.h"
 #include "model/system_state.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
+#include "simulate/growth_rate.h"
+#include "simulate/messages.h"
 
 namespace saltus {
 namespace {
@@ -70,6 +71,7 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
                       kMostPoints, start_time_, stop_time_));
   require(options.max_step > 0.0,
           fmt::format("largest step {} must be positive", options.max_step));
+  require_few_steps(options.max_step, "largest step");
   require(
       options.first_step >= 0.0,
       fmt::format("first step {} must be positive, or 0 to let Saltus choose", options.first_step));
@@ -82,6 +84,10 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
   const std::string objection = objection_to(options.method, options_.formulation);
   require(objection.empty(), objection);
   recorder_ = std::make_unique<Recorder>(system_, start_time_, stop_time_, interval_, options.sink);
+  if (system_.flat() != nullptr) {
+    messages_ = std::make_unique<Messages>(system_);
+    recorder_->watch_bounds(system_.flat()->reduced.bounds, tolerance_);
+  }
   time_ = last_event_ = start_time_;
   state_ = start_state(system);
   if (!options.sensitivities.empty())
@@ -99,6 +105,13 @@ Simulation::Simulation(const HybridSystem& system, const SimulateOptions& option
 }
 
 Simulation::~Simulation() = default;
+
+void Simulation::require_few_steps(double longest, const char* what) const {
+  const double steps = (stop_time_ - start_time_) / longest;
+  require(steps <= static_cast<double>(options_.max_steps),
+          fmt::format("{} {:g}: between {:g} and {:g} that makes more than {} steps", what, longest,
+                      start_time_, stop_time_, options_.max_steps));
+}
 
 ModeId Simulation::add_mode(Mode mode) {
   const BuildingTime building;
@@ -150,10 +163,40 @@ void Simulation::enter_initial_mode() {
     return;
   }
   if (!enter(system_.find_mode(system_.initial_mode), true)) return;
+  warn_of_unstable_rest();
   recorder_->store(time_, run_->analysed().id, state_);
   const Firing& outside =
       run_->watch().start(time_, run_->integrator().x().data(), run_->integrator().dx().data());
   if (outside.fired()) settle(outside);
+}
+
+// A run that starts at rest, as far as the tolerance tells, has nothing to measure its steps by. If
+// the rest is unstable, rounding and what is below the tolerance decide when it ends.
+void Simulation::warn_of_unstable_rest() {
+  const Dae& dae = run_->dae();
+  const std::vector<double>& x = run_->point();
+  const std::vector<double>& dx = run_->slope();
+  const double length = stop_time_ - start_time_;
+  bool moves = false;
+  bool rests = false;
+  for (std::size_t j = 0; j < std::min(dx.size(), dae.unknown_count()); ++j) {
+    if (!dae.is_differential(j)) continue;
+    const double nominal = dae.definition().nominal[j];
+    const double visible = options_.absolute_tolerance.value_or(tolerance_ * nominal);
+    rests = true;
+    moves = moves || std::abs(dx[j]) * length > visible + tolerance_ * std::abs(x[j]);
+  }
+  if (!rests || moves) return;
+  const std::optional<Growth> growth =
+      fastest_growth(dae, run_->data(), time_, x.data(), dx.data());
+  if (!growth || growth->rate * length < std::log(tolerance_ / kEpsilon)) return;
+  result_.warnings.push_back(fmt::format(
+      "the run starts at rest within the tolerance, but the rest is unstable: small changes of "
+      "'{}' "
+      "grow by a factor of ten every {:.3g} s, so that rounding and what is below the tolerance "
+      "decide what follows; start elsewhere, or give a smaller nominal value or "
+      "--absolute-tolerance if the start is meant",
+      run_->unknown_name(growth->unknown), std::log(10.0) / growth->rate));
 }
 
 // Makes the state consistent with the mode and starts its integrator; false if the run has stopped.
@@ -618,16 +661,16 @@ void Simulation::check_limits() {
 bool Simulation::is_stuck() {
   constexpr std::size_t kWindow = 50'000;
   const IntegratorCounts counts = run_->counts();
-  if (counts.steps < progress_.steps + kWindow && counts.rejected < progress_.rejected + kWindow) {
-    const bool is_another_mode = counts.steps < progress_.steps;
-    if (is_another_mode) progress_ = {counts.steps, counts.rejected, time_};
+  if (run_ != progress_.mode) {  // each mode has counts of its own
+    progress_ = {run_, counts.steps, counts.rejected, time_};
     return false;
   }
+  if (counts.steps < progress_.steps + kWindow && counts.rejected < progress_.rejected + kWindow)
+    return false;
   const auto steps = static_cast<double>(counts.steps - progress_.steps);
-  const auto rejected =
-      static_cast<double>(counts.rejected) - static_cast<double>(progress_.rejected);
+  const auto rejected = static_cast<double>(counts.rejected - progress_.rejected);
   const double rate = (time_ - progress_.time) / (steps + rejected);
-  progress_ = {counts.steps, counts.rejected, time_};
+  progress_ = {run_, counts.steps, counts.rejected, time_};
   return rejected > 2.0 * steps &&
          (stop_time_ - time_) > rate * static_cast<double>(options_.max_steps);
 }
@@ -722,12 +765,9 @@ SimulateResult Simulation::finish() {
       result_.warnings.push_back("no sensitivities: " + tangents_->problem());
   }
   list_derived_values();
-  result_.message =
-      fill_placeholders(result_.message, [&](const std::string& name) -> std::optional<double> {
-        const auto found = result_.final.find(name);
-        if (name == "time") return time_;
-        return found == result_.final.end() ? std::nullopt : std::optional(found->second);
-      });
+  if (messages_ != nullptr) result_.message = messages_->filled(result_.message, time_, state_);
+  for (const std::string& warning : recorder_->bound_warnings())
+    result_.warnings.push_back(warning);
   if (events_ != nullptr) describe_flat_modes();
   for (const ModeId id : visited_) {
     // Its analysis was refused, or an event iteration only passed through it.

@@ -22,6 +22,7 @@
 namespace saltus {
 
 class EventIteration;
+class Messages;
 struct Pinnacle;
 class StopRequested;
 
@@ -80,6 +81,7 @@ class Simulation {
   bool continue_by_numbers();
   void renew_form();
   void warn_of_shared_forces();
+  void warn_of_unstable_rest();
   ConsistentOutcome make_consistent(bool at_start);
   void report_changed_starts(const std::vector<double>& starts);
   void take_transition(const Firing& firing, bool hop_follows_event);
@@ -111,6 +113,7 @@ class Simulation {
   std::size_t source_of(ModeId id, std::size_t guard) const;
   ModeRun* visit_flat(std::size_t index);
   void check_assertions();
+  void print_messages();
   void describe_flat_modes();
   void list_derived_values();
 
@@ -124,6 +127,8 @@ class Simulation {
   bool find_limit_mode(const Accumulation& limit, ModeId& mode);
   void note_release(ModeId from);
   std::string equation_for(std::size_t unknown) const;
+  // Throws Error if steps of no more than this would be more than a run may take.
+  void require_few_steps(double longest, const char* what) const;
   std::string place() const;  // "at t = 1.5 in mode 'flying'"
   double elapsed() const;
 
@@ -158,6 +163,7 @@ class Simulation {
   std::vector<Visit> sequence_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<EventIteration> events_;  // of a flat model; otherwise null
+  std::unique_ptr<Messages> messages_;      // of a flat model; otherwise null
   std::unique_ptr<Delays> delays_;          // null: the model reads no past
   std::vector<ModeId> flat_modes_;          // by mode of the flat model
   std::map<ModeId, FlatView> views_;
@@ -192,6 +198,7 @@ class Simulation {
   bool stopped_ = false;
   bool is_abandoned_ = false;
   struct {
+    const ModeRun* mode = nullptr;
     std::size_t steps = 0;
     std::size_t rejected = 0;
     double time = 0.0;

@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "base/placeholder.h"
 #include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
+#include "simulate/messages.h"
 #include "simulate/simulation.h"
 
 namespace saltus {
@@ -76,6 +76,7 @@ void Simulation::enter_initial_flat_mode() {
   if (!system_.flat()->reduced.delays.empty()) {
     if (tangents_ != nullptr) throw Error("sensitivities of a model with delay(): not supported");
     delays_ = std::make_unique<Delays>(system_, start_time_, tolerance_);
+    require_few_steps(delays_->longest_step(), "delay() by");
   }
   {
     const BuildingTime building;
@@ -108,7 +109,7 @@ void Simulation::enter_initial_flat_mode() {
   }
   const FlatModel& model = system_.flat()->reduced;
   warned_.assign(model.assertions.size(), false);
-  result_.warnings = model.warnings;
+  result_.warnings.insert(result_.warnings.begin(), model.warnings.begin(), model.warnings.end());
   const Settled settled = events_->start(time_, state_);
   if (!settled.ok) {
     stop(is_interrupted() ? StopReason::kInterrupted : StopReason::kInconsistent, settled.problem);
@@ -119,6 +120,7 @@ void Simulation::enter_initial_flat_mode() {
   if (refused_[flat_mode_]) check_structure(system_, system_.modes()[id.index()]);
   at_flat_start_ = true;
   if (!enter(id)) return;
+  warn_of_unstable_rest();
   recorder_->store(time_, run_->analysed().id, state_);
   if (settled.termination != nullptr) {
     stop(StopReason::kTerminated, fmt::format("{} {}", settled.termination->message, place()));
@@ -297,12 +299,15 @@ void Simulation::log_flat_pinnacle(const Pinnacle& pinnacle, const ModeRun& from
 }
 
 void Simulation::check_assertions() {
-  if (events_ == nullptr || stopped_) return;
+  if (events_ == nullptr) return;
+  print_messages();
+  if (stopped_) return;
   const FlatModel& model = system_.flat()->reduced;
   for (std::ptrdiff_t k; (k = events_->failed_assertion(time_, state_, warned_)) >= 0;) {
     const auto i = static_cast<std::size_t>(k);
     const Assertion& assertion = model.assertions[i];
-    const Error said(fmt::format("assertion does not hold {}: {}", place(), assertion.message),
+    const Error said(fmt::format("assertion does not hold {}: {}", place(),
+                                 messages_->filled(assertion.message, time_, state_)),
                      assertion.where);
     warned_[i] = true;
     if (!assertion.is_warning) {
@@ -313,14 +318,15 @@ void Simulation::check_assertions() {
     const std::string warning = at.file.empty() ? said.message()
                                                 : fmt::format("{}:{}:{}: warning: {}", at.file,
                                                               at.line, at.column, said.message());
-    // Others than the unknowns themselves are shown by name.
-    result_.warnings.push_back(
-        fill_placeholders(warning, [&](const std::string& name) -> std::optional<double> {
-          if (name == "time") return time_;
-          for (std::size_t v = 0; v < state_.values.size(); ++v)
-            if (system_.variables()[v].name == name) return state_.values[v];
-          return std::nullopt;
-        }));
+    result_.warnings.push_back(warning);
+  }
+}
+
+void Simulation::print_messages() {
+  try {
+    messages_->print(time_, state_, options_.print);
+  } catch (const Error& error) {
+    if (!stopped_) stop(StopReason::kOutputFailed, fmt::format("{} {}", error.what(), place()));
   }
 }
 

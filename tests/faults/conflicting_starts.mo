@@ -1,4 +1,4 @@
-// simulate -> [12]: conflicting_starts.mo:5 is not met
+// simulate -> [12]: conflicting_starts.mo:5:[0-9]+ is not met
 model M
   Real x(start = 1, fixed = true), y(start = 5, fixed = true);
 equation

@@ -1,4 +1,4 @@
-// simulate -> 0: printed.mo:11:[0-9]+: note: hello
+// simulate -> 0: ^hello$
 model M
   function print
     input String text;

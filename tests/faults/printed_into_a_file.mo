@@ -1,11 +1,13 @@
-// simulate -> 2: printing into a file: not supported
+// simulate -> 0: reached the stop time
 model M
   function print
     input String text;
-    input String file;
+    input String file = "";
     external "C" ModelicaInternal_print(text, file);
   end print;
   Real x = time;
-initial algorithm
-  print("text", "somewhere.txt");
+equation
+  when sample(0, 0.5) then
+    print("now " + String(time), "logs/times.txt");
+  end when;
 end M;

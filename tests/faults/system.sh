@@ -56,13 +56,55 @@ fi
 # A full disk, where the system lets us have one
 mkdir small
 if mount -t tmpfs -o size=256k none small 2>/dev/null; then
-  "$saltus" simulate long.mo --output small --stop-time 1e4 --interval 0.01 >out 2>err
+  "$saltus" simulate long.mo --output small --format csv,mat --stop-time 1e4 --interval 0.01 \
+    >out 2>err
   status_is $? 1 "a full disk"
   grep -q "No space left" err || fail "a full disk is not named: $(cat err)"
-  [ -s small/Long.partial.csv ] || fail "a full disk has cost the points"
+  # Nearly all of it holds whole points.
+  [ "$(stat -c %s small/Long.partial.csv)" -gt 200000 ] || fail "a full disk has cost the points"
   awk -F, 'NF != 5 { exit 1 }' small/Long.partial.csv || fail "half a row is left on a full disk"
   umount small
 fi
+(
+  ulimit -f 100  # of 1024 bytes: a limit on files is told as a full disk is
+  "$saltus" simulate long.mo --output limited --stop-time 1e4 --interval 0.01 >out 2>err
+)
+status_is $? 1 "a limit on the size of files"
+grep -q "File too large" err || fail "a limit on the size of files is not named: $(cat err)"
+awk -F, 'NF != 5 { exit 1 }' limited/Long.partial.csv || fail "half a row is left at a limit"
+[ "$(stat -c %s limited/Long.partial.csv)" -gt 90000 ] || fail "a limit has cost the points"
+
+# Files that a model writes go below the folder of the results, and only there
+cat >writes.mo <<'M'
+model Writes
+  function print
+    input String text;
+    input String file;
+    external "C" ModelicaInternal_print(text, file);
+  end print;
+  parameter String name = "log.txt";
+  Real x = time;
+equation
+  when sample(0, 0.5) then
+    print("now " + String(time), name);
+  end when;
+end Writes;
+M
+"$saltus" simulate writes.mo --output written >out 2>err; status_is $? 0 "a model that writes"
+[ "$(cat written/files/log.txt)" = "$(printf 'now 0\nnow 0.5\nnow 1')" ] ||
+  fail "a model has written: $(cat written/files/log.txt)"
+"$saltus" simulate writes.mo >out 2>err; status_is $? 2 "a model that writes, without --output"
+grep -q "needs --output" err || fail "what is missing is not said: $(cat err)"
+for name in ../log.txt "$scratch/log.txt" a/../../log.txt link/log.txt . link.txt; do
+  mkdir -p written/files elsewhere
+  ln -sfn "$scratch/elsewhere" written/files/link
+  ln -sfn "$scratch/elsewhere/log.txt" written/files/link.txt
+  "$saltus" simulate writes.mo --output written --set "name=\"$name\"" >out 2>err
+  status_is $? 2 "a model that writes to '$name'"
+done
+rm written/files/link written/files/link.txt
+[ -z "$(ls elsewhere)" ] && [ ! -e written/log.txt ] && [ ! -e log.txt ] ||
+  fail "a model has written outside of its folder"
 
 # A link that somebody planted is not followed
 mkdir planted

@@ -35,6 +35,7 @@ package Interfaces "Connectors and what components have in common"
 
   partial model Slipping "Slip and torque of an element that can lock"
     constant Types.Inertia J_unit = 1 "Makes a torque of an acceleration";
+    constant Types.AngularVelocity w_unit = 1 "Makes a number of a speed";
     constant Types.Torque tau_unit = 1 "Makes a torque of a number";
     parameter Boolean startLocked = false "= true: locked at the start; the speeds must agree";
     Types.Angle phi_rel(start = 0) "Relative angle";
@@ -94,7 +95,7 @@ package Interfaces "Connectors and what components have in common"
       if law == Types.FrictionLaw.coulomb then
         tau = if mode == 2 then 0 else mode*capacity;
       elseif law == Types.FrictionLaw.viscous then
-        tau = capacity*w_rel;
+        tau = capacity*w_rel/w_unit;
       else
         tau = capacity*(2*theta*w_rel/(1 + (theta*w_rel)^2) + 2/3.14159265358979324*atan(theta*w_rel));
       end if;
