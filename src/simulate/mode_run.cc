@@ -513,7 +513,7 @@ std::optional<std::size_t> ModeRun::contradicted_equation() {
   if (!consistent.solve(data_, at.time(), x.data(), dx.data()).ok()) return unmet;
   const DaeDefinition& definition = active_->dae.definition();
   for (std::size_t j = 0; j < x.size(); ++j)
-    if (definition.controlled[j] &&
+    if ((definition.controlled.empty() || definition.controlled[j]) &&
         std::abs(x[j] - at.x()[j]) > tolerance * (std::abs(x[j]) + definition.nominal[j]))
       return unmet;
   return std::nullopt;
