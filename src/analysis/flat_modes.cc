@@ -64,7 +64,8 @@ std::unique_ptr<FlatModes::Branching> FlatModes::branch(Frozen frozen) {
   if (asked.empty()) {
     made->equations = std::move(active.equations);
     made->open = select_conditions(made->equations).conditions;
-    for (const DiscreteVariable* v : naming_) asked.push_back(v->symbol);
+    for (const DiscreteVariable* v : naming_)
+      asked.push_back(v->exists.is_number() ? v->symbol : select(v->exists, v->symbol, 0.0));
     asked.insert(asked.end(), made->open.begin(), made->open.end());
   }
   made->tape = Tape(asked, inputs_);
@@ -185,6 +186,7 @@ std::string FlatModes::name_of(const std::vector<double>& named_by) {
   for (std::size_t k = 0; k < naming_.size(); ++k) {
     const DiscreteVariable& v = *naming_[k];
     const auto place = static_cast<std::size_t>(std::max(std::lround(named_by[k]), 0L));
+    if (place == 0 && !v.exists.is_number()) continue;  // a machine inside a state that is left
     std::string part = place >= 1 && place <= v.literals.size()
                            ? v.literals[place - 1]
                            : fmt::format("{}={:g}", v.name, named_by[k]);
@@ -193,6 +195,12 @@ std::string FlatModes::name_of(const std::vector<double>& named_by) {
       part = part.substr(1, part.size() - 2);
     parts.push_back(std::move(part));
   }
+  // The path of the innermost state tells those around it.
+  const std::vector<std::string> all = parts;
+  std::erase_if(parts, [&](const std::string& part) {
+    return std::ranges::any_of(
+        all, [&](const std::string& other) { return other.starts_with(part + "."); });
+  });
   if (parts.empty()) return fmt::format("m{}", modes_.size());
   std::string name = fmt::format("{}", fmt::join(parts, ", "));
   // The same name for equations of another structure.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -197,6 +198,7 @@ class Builder {
       v.symbol = moved(v.symbol);
       v.pre = moved(v.pre);
       v.start = moved(v.start);
+      v.exists = moved(v.exists);
       to.discretes.push_back(std::move(v));
     }
     for (Relation r : from.relations) {
@@ -260,6 +262,8 @@ class Builder {
     for (const DiscreteEquation& e : from.initial_discrete)
       to.initial_discrete.push_back({moved(e.target), moved(e.value), e.where});
     for (const Reinit& r : from.reinits) copy_reinit(r);
+    for (const MachineSymbols& m : from.machines)
+      to.machines.push_back({moved(m.active), moved(m.fired), moved(m.tie)});
     for (const Assertion& a : from.assertions)
       to.assertions.push_back({moved(a.condition), a.message, a.is_warning, a.where});
     for (const Termination& t : from.terminations)
@@ -284,11 +288,15 @@ class Builder {
       variable = Expr(variable.node()->children[0]);
       value = -value;
     }
-    if (!variable.is_variable())
+    const bool is_discrete = variable.is_slot() && r.handover != Handover::kReset;
+    // What is carried into an eliminated variable follows from others that are carried.
+    const bool is_carried = r.handover == Handover::kCarry || r.handover == Handover::kStart;
+    if (!variable.is_variable() && !is_discrete && is_carried) return;
+    if (!variable.is_variable() && !is_discrete)
       throw Error(fmt::format("reinit of '{}', which the equations set to {}",
                               to_string(r.variable), to_string(variable)),
                   r.where);
-    flat_->reduced.reinits.push_back({moved(r.condition), variable, value, r.where});
+    flat_->reduced.reinits.push_back({moved(r.condition), variable, value, r.where, r.handover});
   }
 
   // Discrete variables and eliminated unknowns; names that begin with $ are no names of the source.
@@ -301,7 +309,9 @@ class Builder {
     }
     for (const DiscreteVariable& v : flat_->reduced.discretes) {
       if (v.name.starts_with('$')) continue;
-      system.derive(v.name, v.symbol, {v.unit, v.description});
+      const Expr absent = std::numeric_limits<double>::quiet_NaN();
+      system.derive(v.name, v.exists.is_number() ? v.symbol : select(v.exists, v.symbol, absent),
+                    {v.unit, v.description});
     }
     for (const Derived& d : from.system.derived())
       system.derive(d.name, moved(d.value), {d.unit, d.description});

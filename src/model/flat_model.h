@@ -38,6 +38,7 @@ struct DiscreteOptions {
   std::vector<std::string> literals{};  // of an enumeration, numbered from 1
   bool names_mode = false;              // __Saltus(modeName=true): its value is the mode's name
   bool is_edge = false;                 // made by edge(): nothing is an edge at the start
+  Expr exists = 1.0;                    // while it does; of a state machine: its state is active
   SourceLocation where{};
 };
 
@@ -85,13 +86,30 @@ struct DiscreteEquation {
   SourceLocation where{};
 };
 
+// How a value reaches a variable at an event.
+enum class Handover {
+  kReset,  // reinit(): in the mode of this hop, kept exactly
+  kSet,    // on entry of a state, in the mode of the next hop, kept exactly
+  kCarry,  // the same, but the impulse rule applies to it: the left limit of its namesake
+  kStart,  // as kCarry, but there is no namesake: the start value
+};
+
 // While `condition` is true in an event iteration (an edge: it falls with the next pre() update),
-// variable := value once. The value reads left limits.
+// variable := value once. The value reads left limits. Of several for one variable the last counts.
+// What is handed over on entry may be a discrete variable: then its pre() has the value, too.
 struct Reinit {
   Expr condition;
   Expr variable;
   Expr value;
   SourceLocation where{};
+  Handover handover = Handover::kReset;
+};
+
+// A state machine, by symbols of its discrete variables.
+struct MachineSymbols {
+  Expr active;  // the state
+  Expr fired;   // a transition is taken: the next round of the event iteration is in its target
+  Expr tie;     // several transitions of one priority could have been taken
 };
 
 // True only at the instants start + k * interval, which are hit exactly.
@@ -175,6 +193,7 @@ struct FlatModel {
   std::vector<SolvedEquation> solved_equations;
   std::vector<DiscreteEquation> discrete_equations;
   std::vector<Reinit> reinits;
+  std::vector<MachineSymbols> machines;
   std::vector<Assertion> assertions;
   std::vector<Termination> terminations;
   std::vector<TextValue> text_values;

@@ -258,6 +258,7 @@ void check_reinits(FlatModel& flat) {
   for (std::size_t i = 0; i < differentiated.size(); ++i)
     if (differentiated[i]) has_state[kept(i)] = true;
   for (const Reinit& reinit : flat.reinits) {
+    if (reinit.handover != Handover::kReset) continue;
     const std::size_t variable = reinit.variable.node()->index;
     if (has_state[variable] || has_state[kept(variable)]) continue;
     flat.warnings.push_back(fmt::format(

@@ -102,7 +102,7 @@ void Flattener::flatten_equations(Instance& instance) {
   }
   const Place place = instance.component == nullptr ? Place{} : instance.component->place;
   if (!active.is_number()) {
-    note_state_equations(instance, items, initial_items);
+    note_initial_equations(instance, initial_items);
     EquationSink outer;
     outer.discrete = &discrete_candidates_;
     join_discrete({active}, {discrete, {}}, place, outer);
@@ -122,8 +122,10 @@ void Flattener::flatten_equations(Instance& instance) {
     };
     if (known(c.left)) {
       flat_.initial_discrete.push_back({c.left, c.right, c.where});
+      note_entry_value(instance, c.left, c.right);
     } else if (known(c.right)) {
       flat_.initial_discrete.push_back({c.right, c.left, c.where});
+      note_entry_value(instance, c.right, c.left);
     } else {
       throw Error(
           "this initial equation gives no discrete variable a value: write it as x = ... "

@@ -393,11 +393,15 @@ class Flattener {
   struct Machine;
   void collect_machines(Instance& owner);
   void declare_machine(Machine& machine);
+  struct Leaving;
   void add_machine_equations();
-  template <class Transition>
-  void add_entry_values(const Machine& machine, const Transition& transition);
-  void note_state_equations(const Instance& instance, const std::vector<EquationItem>& items,
-                            const std::vector<EquationItem>& initial);
+  void add_equations_of(Machine& machine);
+  Leaving find_leaving(Machine& machine, std::size_t state);
+  Expr inner_machines_are_final(const Instance& state);
+  // --- machine_entry.cc: values on entry of a state
+  void add_entry_values(const Machine& machine);
+  void note_initial_equations(const Instance& instance, const std::vector<EquationItem>& initial);
+  void note_entry_value(const Instance& instance, const Expr& given, const Expr& value);
   Expr activity(const Instance& instance);
   Expr hidden_discrete(const std::string& name, DiscreteOptions options);
   Value active_state(const CallExpression& call, const Scope& scope, const Place& place);
@@ -543,8 +547,8 @@ class Flattener {
   std::vector<std::unique_ptr<Machine>> machines_;
   std::unordered_map<const Instance*, State> states_;
   const Machine* machine_in_use_ = nullptr;
-  std::unordered_map<const Instance*, std::vector<Expr>> differential_;  // of a state: under der()
-  std::unordered_map<const Instance*, std::vector<std::pair<Expr, Expr>>> entry_equations_;
+  // Of a state: what its initial equations, and those of its parts, give.
+  std::unordered_map<const Instance*, std::vector<std::pair<Expr, Expr>>> entry_values_;
   std::unordered_map<std::string, Expr> variables_by_name_;
   std::unordered_map<const Instance*, int> cardinality_;
   std::vector<SourceLocation> variable_places_;

@@ -12,22 +12,28 @@ struct Flattener::Machine {
     std::size_t from = 0;
     std::size_t to = 0;
     const Expression* condition = nullptr;
+    Scope scope;
+    bool immediate = true;
     bool reset = true;
+    bool synchronize = false;
     long priority = 1;
     Place place;
+    Expr holds;    // the condition
+    Expr delayed;  // immediate = false: the condition, whose pre() counts; else the number 0
   };
 
   Instance* owner = nullptr;
-  Scope scope;
   std::vector<Instance*> states;
   std::vector<Transition> transitions;
   Place place;
   Expr active;
   Expr next;
   Expr fired;
-  Expr entered_at;  // time of the last entry
+  Expr tie;
+  Expr resets = 1.0;    // the transition that is taken has reset = true
+  Expr entered_at;      // time of the last entry
+  Expr in_force_until;  // of a machine inside a state: time of the last event in that state
   std::vector<Expr> flags;
-  std::size_t model_reinits = 0;  // written in the model, not made for machines
 };
 
 }  // namespace saltus

@@ -6,7 +6,8 @@
 //           were seen, so the equations of the new state cannot take the condition back
 //   fired   a transition is taken in this round; pre(fired) is the round of the entry
 // and one Boolean a state, so that pre(activeState(s)) and its edges exist. What is declared in a
-// state holds only while the state is active.
+// state holds only while the state is active. Between the two rounds the values on entry are handed
+// over (machine_entry.cc).
 
 #include <fmt/format.h>
 
@@ -74,11 +75,19 @@ void Flattener::collect_machines(Instance& owner) {
           throw Error(fmt::format("transition() has no '{}'{}", named.name,
                                   did_you_mean(named.name, known)),
                       named.place.location());
-      const Expression* reset = argument_of(call, 4, "reset");
-      if (reset != nullptr) edge.transition.reset = constant_integer(*reset, scope, "reset") != 0;
+      const auto option = [&](std::size_t position, const char* option_name, bool& value) {
+        const Expression* given = argument_of(call, position, option_name);
+        if (given != nullptr) value = constant_integer(*given, scope, option_name) != 0;
+      };
+      option(3, "immediate", edge.transition.immediate);
+      option(4, "reset", edge.transition.reset);
+      option(5, "synchronize", edge.transition.synchronize);
       const Expression* priority = argument_of(call, 6, "priority");
       if (priority != nullptr)
         edge.transition.priority = constant_integer(*priority, scope, "priority");
+      if (edge.transition.priority < 1)
+        throw Error("the priority of a transition must be 1 or more", place.location());
+      edge.transition.scope = scope;
       edges.push_back(edge);
     }
   if (starts.empty() && !edges.empty())
@@ -86,7 +95,6 @@ void Flattener::collect_machines(Instance& owner) {
   for (const auto& [start, place] : starts) {
     auto machine = std::make_unique<Machine>();
     machine->owner = &owner;
-    machine->scope = scope;
     machine->place = place;
     machine->states.push_back(start);
     // The machine is what transitions reach from its initial state.
@@ -135,16 +143,35 @@ void Flattener::declare_machine(Machine& machine) {
   options.names_mode = false;
   machine.next = hidden_discrete("$next " + name, options);
   machine.fired = hidden_discrete("$fired " + name, {.fixed = true, .where = options.where});
-  machine.entered_at = hidden_discrete(
-      "$entered " + name,
-      {.type = DiscreteType::kReal, .start = flat_.system.experiment.start_time, .fixed = true});
+  machine.tie = hidden_discrete("$tie " + name, {.fixed = true, .where = options.where});
+  const DiscreteOptions moment = {
+      .type = DiscreteType::kReal, .fixed = true, .where = options.where};
+  machine.entered_at = hidden_discrete("$entered " + name, moment);
+  // Transitions around a machine that do not start it again are told from those that do.
+  for (const Machine::Transition& t : machine.transitions)
+    if (!t.reset && machine.resets.is_number())
+      machine.resets =
+          hidden_discrete("$resets " + name, {.start = 1.0, .fixed = true, .where = options.where});
+  bool starts_active = true;
+  bool keeps_history = false;
+  for (const Instance* i = machine.owner; i != nullptr; i = i->parent) {
+    const auto state = states_.find(i);
+    if (state == states_.end()) continue;
+    starts_active = starts_active && state->second.number == 0;
+    keeps_history = keeps_history || !state->second.machine->resets.is_number();
+  }
+  if (keeps_history) machine.in_force_until = hidden_discrete("$until " + name, moment);
+  for (std::size_t k = 0; k < machine.transitions.size(); ++k)
+    if (!machine.transitions[k].immediate)
+      machine.transitions[k].delayed = hidden_discrete(
+          fmt::format("$condition {} of {}", k + 1, name), {.fixed = true, .where = options.where});
   for (std::size_t k = 0; k < machine.states.size(); ++k) {
     if (states_.contains(machine.states[k]))
       throw Error(fmt::format("'{}' is a state of two machines", machine.states[k]->path),
                   machine.place.location());
-    machine.flags.push_back(
-        hidden_discrete(fmt::format("activeState({})", machine.states[k]->path),
-                        {.start = k == 0 ? 1.0 : 0.0, .fixed = true, .where = options.where}));
+    machine.flags.push_back(hidden_discrete(
+        fmt::format("activeState({})", machine.states[k]->path),
+        {.start = k == 0 && starts_active ? 1.0 : 0.0, .fixed = true, .where = options.where}));
     states_[machine.states[k]] = {&machine, k};
   }
 }
@@ -185,141 +212,140 @@ Value Flattener::time_in_state(const Scope& scope, const Place& place) {
   return Value::real(flat_.system.time() - machine->entered_at);
 }
 
-// Values on entry, for what is under der() in the state: those of initial equations, of the
-// variable of the same relative name in the state left, or the start value.
-template <class Transition>
-void Flattener::add_entry_values(const Machine& machine, const Transition& t) {
-  Instance& from = *machine.states[t.from];
-  Instance& to = *machine.states[t.to];
-  const Expr enters = pre_slot(machine.fired) &&
-                      equal(machine.active, static_cast<double>(t.to + 1)) &&
-                      equal(pre_slot(machine.active), static_cast<double>(t.from + 1));
-  // What a reinit() of the model sets is stronger.
-  const auto enter = [&](const Expr& variable, const Expr& value) {
-    Expr condition = enters;
-    for (std::size_t k = 0; k < machine.model_reinits; ++k)
-      if (flat_.reinits[k].variable.same_as(variable))
-        condition = condition && !flat_.reinits[k].condition;
-    flat_.reinits.push_back({condition, variable, value, t.place.location()});
-  };
-  const auto given = entry_equations_.find(&to);
-  std::vector<Expr> set;
-  if (given != entry_equations_.end())
-    for (const auto& [variable, value] : given->second) {
-      enter(variable, value);
-      set.push_back(variable);
-    }
-  const auto differential = differential_.find(&to);
-  if (differential == differential_.end()) return;
-  for (const Expr& variable : differential->second) {
-    const auto same = [&](const Expr& other) { return other.same_as(variable); };
-    if (std::any_of(set.begin(), set.end(), same)) continue;
-    const Variable& written = flat_.system.variable(variable.node()->variable());
-    if (!written.name.starts_with(to.path + ".")) continue;
-    const std::string relative = written.name.substr(to.path.size() + 1);
-    const auto left = variables_by_name_.find(from.path + "." + relative);
-    if (left != variables_by_name_.end() && &from != &to) {
-      enter(variable, left->second);
-    } else if (t.reset) {
-      enter(variable, written.start);
-    }
+// What leads out of a state.
+struct Flattener::Leaving {
+  Expr fires = 0.0;   // some transition
+  Expr target;        // of the first that does
+  Expr resets = 1.0;  // whether that one has reset = true
+  Expr tie = 0.0;     // another one of its priority does, too
+};
+
+// "No transition until all machines inside are in states without outgoing transitions": those that
+// are in force.
+Expr Flattener::inner_machines_are_final(const Instance& state) {
+  Expr result = 1.0;
+  for (const auto& made : machines_) {
+    const Machine& inner = *made;
+    bool is_inside = false;
+    for (const Instance* i = inner.owner; i != nullptr; i = i->parent)
+      is_inside = is_inside || i == &state;
+    if (!is_inside) continue;
+    Expr is_final = 0.0;
+    for (std::size_t s = 0; s < inner.states.size(); ++s)
+      if (std::none_of(inner.transitions.begin(), inner.transitions.end(),
+                       [&](const Machine::Transition& t) { return t.from == s; }))
+        is_final = is_final || equal(inner.active, static_cast<double>(s + 1));
+    result = result && (is_final || !activity(*inner.owner));
   }
+  return result;
+}
+
+Flattener::Leaving Flattener::find_leaving(Machine& machine, std::size_t state) {
+  Leaving leaving;
+  leaving.target = machine.active;
+  // From the last to the first: transitions are sorted by priority.
+  Expr same_priority = 0.0;
+  long priority = 0;
+  for (std::size_t k = machine.transitions.size(); k-- > 0;) {
+    Machine::Transition& t = machine.transitions[k];
+    if (t.from != state) continue;
+    const Value value = evaluate(*t.condition, t.scope);
+    if (value.type != BasicType::kBoolean || !value.is_scalar())
+      throw Error("the condition of a transition is not a Boolean", t.condition->place.location());
+    Expr condition = value.number();
+    if (t.synchronize) condition = condition && inner_machines_are_final(*machine.states[state]);
+    t.holds = condition;
+    if (!t.immediate) {
+      const Expr here = equal(machine.active, static_cast<double>(state + 1));
+      flat_.discrete_equations.push_back(
+          {t.delayed, here && activity(*machine.owner) && condition && !flat_.initial(),
+           t.place.location()});
+      condition = pre_slot(t.delayed);
+    }
+    if (t.priority != priority) same_priority = 0.0;
+    priority = t.priority;
+    leaving.tie = select(condition, same_priority, leaving.tie);
+    same_priority = same_priority || condition;
+    leaving.target = select(condition, static_cast<double>(t.to + 1), leaving.target);
+    leaving.resets = select(condition, t.reset ? 1.0 : 0.0, leaving.resets);
+    leaving.fires = leaving.fires || condition;
+  }
+  return leaving;
 }
 
 void Flattener::add_machine_equations() {
-  const std::size_t model_reinits = flat_.reinits.size();
-  for (const auto& made : machines_) {
-    Machine& machine = *made;
-    machine.model_reinits = model_reinits;
-    machine_in_use_ = &machine;
-    const SourceLocation where = machine.place.location();
-    const Expr around = activity(*machine.owner);
-    Expr fired = 0.0;
-    Expr next = machine.active;
-    for (std::size_t s = 0; s < machine.states.size(); ++s) {
-      const Expr here = equal(machine.active, static_cast<double>(s + 1));
-      Expr target = machine.active;
-      Expr leaves = 0.0;
-      for (std::size_t t = machine.transitions.size(); t-- > 0;) {
-        const Machine::Transition& transition = machine.transitions[t];
-        if (transition.from != s) continue;
-        const Value condition = evaluate(*transition.condition, machine.scope);
-        if (condition.type != BasicType::kBoolean || !condition.is_scalar())
-          throw Error("the condition of a transition is not a Boolean",
-                      transition.condition->place.location());
-        target = select(condition.number(), static_cast<double>(transition.to + 1), target);
-        leaves = leaves || condition.number();
-      }
-      next = select(here, target, next);
-      fired = fired || (here && leaves);
-    }
-    machine_in_use_ = nullptr;
-    // A machine inside a state starts again when the state is entered.
-    Expr restarted = 0.0;
-    for (const Instance* i = machine.owner; i != nullptr; i = i->parent) {
-      const auto state = states_.find(i);
-      if (state == states_.end()) continue;
-      const Machine& outer = *state->second.machine;
-      restarted = restarted || (pre_slot(outer.fired) &&
-                                equal(outer.active, static_cast<double>(state->second.number + 1)));
-    }
-    const Expr entering = pre_slot(machine.fired);
-    // Not before the values on entry are in place, which happens at the end of that round.
-    fired = fired && around && !flat_.initial() && !entering && !restarted;
-    flat_.discrete_equations.push_back(
-        {machine.active, select(restarted, 1.0, pre_slot(machine.next)), where});
-    flat_.discrete_equations.push_back({machine.fired, fired, where});
-    flat_.discrete_equations.push_back({machine.next, select(fired, next, machine.active), where});
-    flat_.discrete_equations.push_back(
-        {machine.entered_at,
-         select(entering || restarted, flat_.system.time(), pre_slot(machine.entered_at)), where});
-    for (std::size_t s = 0; s < machine.states.size(); ++s) {
-      const Expr mine = static_cast<double>(s + 1);
-      // A transition to itself lets the flag fall for one round, so that its edge is seen.
-      flat_.discrete_equations.push_back(
-          {machine.flags[s],
-           equal(machine.active, mine) && !(machine.fired && equal(machine.next, mine)), where});
-    }
-    for (const Machine::Transition& t : machine.transitions) add_entry_values(machine, t);
-  }
+  for (const auto& made : machines_) add_equations_of(*made);
+  for (const auto& made : machines_) add_entry_values(*made);
+  for (const auto& [instance, state] : states_)
+    for (DiscreteVariable& v : flat_.discretes)
+      if (v.name.starts_with(instance->path + ".")) v.exists = v.exists && activity(*instance);
 }
 
-// Remembers what add_entry_values needs of the equations of a state.
-void Flattener::note_state_equations(const Instance& instance,
-                                     const std::vector<EquationItem>& items,
-                                     const std::vector<EquationItem>& initial) {
-  for (const Instance* i = &instance; i != nullptr; i = i->parent) {
-    if (!states_.contains(i)) continue;
-    const std::function<void(const std::vector<EquationItem>&)> visit =
-        [&](const std::vector<EquationItem>& list) {
-          for (const EquationItem& item : list) {
-            if (const auto* e = std::get_if<Equation>(&item.value)) {
-              const Expr sides[] = {e->equality.lhs, e->equality.rhs};
-              for (const Expr& leaf : leaves_of(sides)) {
-                if (!leaf.is_variable() || leaf.node()->order == 0) continue;
-                std::vector<Expr>& list_of = differential_[i];
-                const Expr variable = flat_.system.graph().variable(leaf.node()->variable());
-                const auto same = [&](const Expr& other) { return other.same_as(variable); };
-                if (std::none_of(list_of.begin(), list_of.end(), same)) list_of.push_back(variable);
-              }
-            } else {
-              for (const auto& branch : std::get<IfEquation>(item.value).branches) visit(branch);
-            }
-          }
-        };
-    visit(items);
-    for (const EquationItem& item : initial)
-      if (const auto* e = std::get_if<Equation>(&item.value)) {
-        const Equality& q = e->equality;
-        if (q.lhs.is_variable() && q.lhs.node()->order == 0) {
-          entry_equations_[i].emplace_back(q.lhs, q.rhs);
-        } else if (q.rhs.is_variable() && q.rhs.node()->order == 0) {
-          entry_equations_[i].emplace_back(q.rhs, q.lhs);
-        } else {
-          throw Error("an initial equation of a state must be written as x = ...", e->where);
-        }
-      }
+void Flattener::add_equations_of(Machine& machine) {
+  const SourceLocation where = machine.place.location();
+  const auto give = [&](const Expr& target, const Expr& value) {
+    flat_.discrete_equations.push_back({target, value, where});
+  };
+  Leaving leaving;
+  leaving.target = machine.active;
+  machine_in_use_ = &machine;
+  for (std::size_t s = 0; s < machine.states.size(); ++s) {
+    const Expr here = equal(machine.active, static_cast<double>(s + 1));
+    const Leaving from = find_leaving(machine, s);
+    leaving.target = select(here, from.target, leaving.target);
+    leaving.resets = select(here, from.resets, leaving.resets);
+    leaving.tie = select(here, from.tie, leaving.tie);
+    leaving.fires = leaving.fires || (here && from.fires);
   }
+  machine_in_use_ = nullptr;
+
+  // The states around this machine: whether they are active and stay so, have just been entered,
+  // and whether that starts this machine again.
+  Expr around = 1.0;
+  Expr around_flags = 1.0;
+  Expr entered_around = 0.0;
+  Expr restarted = 0.0;
+  for (const Instance* i = machine.owner; i != nullptr; i = i->parent) {
+    const auto state = states_.find(i);
+    if (state == states_.end()) continue;
+    const Machine& outer = *state->second.machine;
+    const Expr is_active = equal(outer.active, static_cast<double>(state->second.number + 1));
+    const Expr entered = pre_slot(outer.fired) && is_active;
+    around = around && is_active && !outer.fired;
+    around_flags = around_flags && outer.flags[state->second.number];
+    entered_around = entered_around || entered;
+    restarted = restarted ||
+                (entered && (outer.resets.is_number() ? outer.resets : pre_slot(outer.resets)));
+  }
+  const Expr entering = pre_slot(machine.fired);
+  // Not before the values on entry are in place, which happens at the end of that round. A
+  // transition around this machine goes first.
+  const Expr fired = leaving.fires && around && !flat_.initial() && !entering && !entered_around;
+  give(machine.active, select(restarted, 1.0, pre_slot(machine.next)));
+  give(machine.fired, fired);
+  give(machine.next, select(machine.fired, leaving.target, machine.active));
+  give(machine.tie, machine.fired && leaving.tie);
+  if (!machine.resets.is_number()) give(machine.resets, leaving.resets);
+  // While the states around are not in force, no time passes.
+  Expr since = pre_slot(machine.entered_at);
+  if (!machine.in_force_until.is_number()) {
+    since =
+        since + select(entered_around, flat_.system.time() - pre_slot(machine.in_force_until), 0.0);
+    give(machine.in_force_until, select(activity(*machine.owner) || flat_.initial(),
+                                        flat_.system.time(), pre_slot(machine.in_force_until)));
+  }
+  give(machine.entered_at,
+       select(entering || restarted || flat_.initial(), flat_.system.time(), since));
+  for (std::size_t s = 0; s < machine.states.size(); ++s) {
+    const Expr mine = static_cast<double>(s + 1);
+    Expr flag = around_flags && equal(machine.active, mine);
+    // A transition to itself lets the flag fall for one round, so that its edge is seen.
+    if (std::any_of(machine.transitions.begin(), machine.transitions.end(),
+                    [&](const auto& t) { return t.from == s && t.to == s; }))
+      flag = flag && !(machine.fired && equal(machine.next, mine));
+    give(machine.flags[s], flag);
+  }
+  flat_.machines.push_back({machine.active, machine.fired, machine.tie});
 }
 
 // Equations that hold only while an instance is active.

@@ -24,8 +24,8 @@ TEST(Json, HasExactlyTheDocumentedFields) {
   const Json json = to_json(ball_result());
   EXPECT_EQ(keys(json),
             (std::vector<std::string>{"saltus", "model", "method", "formulation", "tolerance",
-                                      "status", "message", "time", "final", "events", "modes",
-                                      "sensitivities", "statistics"}));
+                                      "status", "message", "time", "final", "warnings", "events",
+                                      "modes", "sensitivities", "statistics"}));
   EXPECT_EQ(
       keys(json["events"][0]),
       (std::vector<std::string>{"time", "kind", "tags", "class", "from", "to", "causes", "jumps",

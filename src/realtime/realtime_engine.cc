@@ -60,6 +60,7 @@ void RealtimeEngine::refuse_unsupported() const {
     throw Error("clocked equations and pre() of unknowns have no fixed-step form");
   for (const Relation& r : model_.relations)
     if (r.leaves_state) throw Error("continuous state machines have no fixed-step form", r.where);
+  if (!model_.machines.empty()) throw Error("continuous state machines have no fixed-step form");
 }
 
 void RealtimeEngine::compile() {

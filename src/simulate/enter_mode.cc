@@ -92,6 +92,15 @@ void Simulation::differentiate_flat_event() {
     replay_->values[i] = state_.values[i];
     set_[i] = true;
   }
+  // What is carried obeys the impulse rule: it goes into the mode as it was.
+  for (const EventIteration::Handed& handed : events_->handed_over()) {
+    const Reinit& reinit = model.reinits[handed.reinit];
+    if (!reinit.variable.is_variable()) continue;
+    const std::size_t i = reinit.variable.node()->index;
+    assigned.push_back({reinit.variable, reinit.value});
+    replay_->values[i] = handed.value;
+    set_[i] = reinit.handover == Handover::kSet;
+  }
   tangents_->reinitialise(assigned, time_, at, run_->data().parameters);
 }
 

@@ -62,6 +62,10 @@ void EventIteration::begin(double t, const SystemState& left) {
   std::erase_if(is_determined_, [](const auto& mode) { return !mode.second; });
   reinit_done_.assign(model_.reinits.size(), false);
   taken_.clear();
+  handed_over_.clear();
+  has_entered_ = false;
+  hop_left_ = left;
+  entered_from_.reset();
   set_.assign(left.values.size(), false);
   impulses_.clear();
   keeps_at_zero_ = false;
@@ -230,10 +234,13 @@ ConsistentStatus EventIteration::find_point(double t, const SystemState& base, M
     return outcome.ok() ? run.make_consistent(t, trial).status : outcome.status;
   }
   if (is_initial_) return run.make_start_consistent(t, trial, fixed_).status;
+  transfer_ = {};
   const ConsistentOutcome outcome = run.make_consistent(t, trial);
   if (!outcome.ok()) return outcome.status;
   const TransferOutcome transfer = run.transfer(t, base, set_, false, trial);
   impulses_ = transfer.impulses;
+  transfer_ = transfer;
+  transfer_run_ = &run;
   if (transfer.status == TransferStatus::kDone && !impulses_.empty())
     push_relations(t, base, trial);
   return transfer.status == TransferStatus::kDone ? ConsistentStatus::kSolved
@@ -242,9 +249,9 @@ ConsistentStatus EventIteration::find_point(double t, const SystemState& base, M
 
 bool EventIteration::inner(double t, SystemState& base, SystemState& out, Settled& settled) {
   std::vector<std::vector<double>> history;
-  const std::size_t pinnacles = settled.pinnacles.size();
+  const std::size_t hops = settled.hops.size();
   const auto search = [&] {
-    settled.pinnacles.resize(pinnacles);  // what a search passes through never was in force
+    settled.hops.resize(hops);  // what a search passes through never was in force
     for (const bool keeps : {false, true}) {
       keeps_at_zero_ = keeps;
       if (pivot(t, base, out, settled)) return true;
@@ -295,24 +302,6 @@ bool EventIteration::inner(double t, SystemState& base, SystemState& out, Settle
   return search();
 }
 
-bool EventIteration::reinitialise(double t, const SystemState& base, SystemState& out) {
-  if (model_.reinits.empty()) return false;
-  evaluate(reinits_, t, base);
-  bool any = false;
-  for (std::size_t k = 0; k < model_.reinits.size(); ++k) {
-    const bool asked = reinits_.values[k] != 0.0;
-    if (asked && !reinit_done_[k]) {
-      const std::size_t i = model_.reinits[k].variable.node()->index;
-      out.values[i] = reinits_.values[model_.reinits.size() + k];
-      set_[i] = true;
-      taken_.push_back(k);
-      any = true;
-    }
-    reinit_done_[k] = asked;
-  }
-  return any;
-}
-
 // Present values become the past.
 bool EventIteration::accept_values() {
   bool changed = false;
@@ -354,9 +343,12 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     evaluate(terminations_, t, out);
     for (std::size_t k = 0; k < model_.terminations.size(); ++k)
       if (terminations_.values[k] != 0.0) settled.termination = &model_.terminations[k];
+    note_values_not_kept(t, base, out, settled);
+    std::fill(set_.begin(), set_.end(), false);  // what was set has been kept in this round
+    const bool resets = reinitialise(t, base, settled.mode, out);
+    const bool leaves = !resets && leave_on_the_way(t, out, settled);
     for (const auto& [name, value] : impulses_) settled.impulses[name] += value;
     impulses_.clear();
-    const bool resets = reinitialise(t, base, out);
     for (const std::size_t k : taken_) {
       const Reinit& reinit = model_.reinits[k];
       const double value = out.values[reinit.variable.node()->index];
@@ -367,21 +359,32 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
                       reinit.where.column, std::isnan(value) ? "no number" : "infinity", t);
       return false;
     }
-    bool changed = resets;
+    bool changed = hand_over(t, out, settled) || resets || leaves;
     for (const Sample& s : model_.samples) changed = changed || present(s.slot) != 0.0;
     changed = (singly_ ? accept_one() : accept_values()) || changed;
     const Expr& initial = system_.flat()->initial;
-    changed = changed || present(initial) != 0.0;
+    const bool starts = present(initial) != 0.0;
+    changed = changed || starts;
     put(initial, 0.0);
     if (is_initial_) may_share_ = shares_at_start_;
     is_initial_ = false;
     out.slots = slots_;
+    if (starts) {
+      settled.first_mode = settled.mode;
+      hop_left_ = out;
+    }
     if (!changed || settled.termination != nullptr) {
       settled.ok = true;
+      settled.left = hop_left_;
       return true;
     }
     base = out;
     take_left_limits(t, base);
+    // A state that has been left must not be solved again with what was handed over.
+    if (entered_from_) {
+      take_values(t, base, false);
+      out.slots = base.slots = slots_;
+    }
     if (resets) history.clear();
     modes.insert(modes_.mode(settled.mode).mode.name);
     recent.push_back(key());
@@ -396,15 +399,12 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
     }
     history.push_back(key());
   }
-  // What leads out of states and holds now keeps the circle going.
-  std::vector<std::string> conditions;
-  for (const Relation& r : model_.relations)
-    if (r.leaves_state && present(r.slot) != 0.0) conditions.push_back(r.text);
+  const std::string conditions = leaving_conditions();  // they keep the circle going
   settled.problem = fmt::format(
       "the event iteration at t = {:.10g} does not end: {} change in a circle through the modes "
       "'{}'{}; write conditions that cannot hold at the same time",
       t, names_of_changes({recent.begin(), recent.end()}), fmt::join(modes, "', '"),
-      conditions.empty() ? "" : fmt::format(", led by '{}'", fmt::join(conditions, "', '")));
+      conditions.empty() ? "" : ", led by " + conditions);
   return false;
 }
 

@@ -17,13 +17,14 @@
 
 namespace saltus {
 
-// A mode that an event iteration tried to enter and whose region the projection left on the way, or
-// by an impulse (MO): a relation that no longer held there decided about the next one.
-struct Pinnacle {
-  std::size_t mode = 0;  // of FlatModes
-  double fraction = 0.0;
-  std::size_t relation = 0;
-  SystemState at;  // where the projection was cut short; the next one starts there
+// A mode that an event iteration passed through: its projection left the region of the mode on the
+// way, or by an impulse, or what it led to asked for another mode at once (MO).
+struct Hop {
+  std::size_t mode = 0;   // of FlatModes
+  double fraction = 1.0;  // of the projection that was carried out
+  SystemState left;       // left limits, with what was carried in place
+  SystemState at;         // where the mode was left; the next projection starts there
+  std::string cause;      // what led on
   std::map<std::string, double> impulses;
 };
 
@@ -35,7 +36,11 @@ struct Settled {
   int iterations = 0;    // rounds of the outer loop
   const Termination* termination = nullptr;
   std::map<std::string, double> impulses;  // by unknown
-  std::vector<Pinnacle> pinnacles;         // on the way, in order
+  std::vector<Hop> hops;                   // all but the last, in order
+  SystemState left;            // of the last: left limits, with what was carried in place
+  std::size_t first_mode = 0;  // of start(): the mode in which the initial problem was solved
+  bool tie = false;            // several transitions of one priority could have been taken
+  std::vector<std::string> warnings;
 };
 
 // Finds discrete values, mode and continuous values that agree with each other after an event:
@@ -102,6 +107,12 @@ class EventIteration {
 
   // The reinits that the last event carried out.
   const std::vector<std::size_t>& reinits_taken() const { return taken_; }
+  // The same on entry of states: which, and the value handed over.
+  struct Handed {
+    std::size_t reinit = 0;
+    double value = 0.0;
+  };
+  const std::vector<Handed>& handed_over() const { return handed_over_; }
 
   // Discrete variables (not hidden ones) whose value differs: name, before, after.
   std::map<std::string, std::pair<double, double>> changes(const SystemState& before,
@@ -170,12 +181,20 @@ class EventIteration {
   bool expand_flow(int highest);
   double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
   void put(const Expr& slot, double value) { slots_[slot.node()->slot().index()] = value; }
-  bool reinitialise(double t, const SystemState& base, SystemState& out);
+  // What transitions set and carry (event_handover.cc).
+  bool reinitialise(double t, const SystemState& base, std::size_t mode, SystemState& out);
+  bool hand_over(double t, SystemState& out, Settled& settled);
+  void refresh_relations(double t, const SystemState& at);
+  bool leave_on_the_way(double t, SystemState& out, Settled& settled);
+  bool machine_fires(double t, const SystemState& at);
+  std::string leaving_conditions() const;
+  void note_values_not_kept(double t, const SystemState& base, const SystemState& out,
+                            Settled& settled);
   bool accept_values();
   bool interrupted(double t, Settled& settled) const;
   bool evaluate_ahead(double t, const SystemState& settled, std::size_t mode, int steps);
   void push_relations(double t, const SystemState& before, const SystemState& after);
-  // Pinnacles (event_pinnacle.cc).
+  // Projections that do not come to their end (event_pinnacle.cc).
   bool cut_short(double t, SystemState& from, SystemState& out, Settled& settled);
   std::vector<std::size_t> violated_by_impulses(std::size_t mode) const;
   bool asks_for_action(double t, const SystemState& at);
@@ -229,7 +248,14 @@ class EventIteration {
   std::vector<bool> crossed_;          // by relation that fired: the value beyond
   const ModeRun* left_run_ = nullptr;  // of the mode that the event ends
   std::vector<bool> reinit_done_;
-  std::vector<std::size_t> taken_;          // reinits
+  std::vector<std::size_t> taken_;  // reinits
+  std::vector<Handed> handed_over_;
+  bool has_entered_ = false;  // a state, at this instant
+  SystemState hop_left_;      // left limits of the present hop, carried values in place
+  std::optional<SystemState> entered_from_;  // x- of states whose projection has not been judged
+  std::vector<double> entered_slots_;        // and the relations there
+  TransferOutcome transfer_;                 // of the point solved last
+  const ModeRun* transfer_run_ = nullptr;
   std::vector<bool> set_;                   // by VariableId: reinitialised
   std::map<std::string, double> impulses_;  // of the point solved last
   std::vector<double> push_;                // by relation, of those impulses; empty: none

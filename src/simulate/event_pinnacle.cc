@@ -14,7 +14,7 @@ namespace {
 constexpr double kBand = GuardWatch::kBand;
 constexpr double kSmallestJump = 1e-7;  // relative: the error of the switch point is no jump
 constexpr double kTie = 1e-12;
-constexpr std::size_t kMostPinnacles = 32;  // at one event
+constexpr std::size_t kMostHops = 32;  // at one event
 
 }  // namespace
 
@@ -107,7 +107,9 @@ bool EventIteration::asks_for_action(double t, const SystemState& at) {
   if (model_.reinits.empty()) return false;
   evaluate(reinits_, t, at);
   for (std::size_t k = 0; k < model_.reinits.size(); ++k)
-    if (reinits_.values[k] != 0.0 && !reinit_done_[k]) return true;
+    if (model_.reinits[k].handover == Handover::kReset && reinits_.values[k] != 0.0 &&
+        !reinit_done_[k])
+      return true;
   return false;
 }
 
@@ -129,22 +131,23 @@ bool EventIteration::cut_short(double t, SystemState& from, SystemState& out, Se
     any = any || std::abs(jumps.back()) > kSmallestJump * size;
   }
   if (!any || asks_for_action(t, from)) return false;
-  Pinnacle pinnacle{mode, 0.0, 0, from, {}};
-  pinnacle.at.slots = slots_;
+  Hop hop{mode, 0.0, hop_left_, from, {}, {}};
+  hop.at.slots = slots_;
   std::vector<std::size_t> left = violated_by_impulses(mode);
   const bool by_impulse = !left.empty();
-  if (!by_impulse) left = first_to_leave(t, from, jumps, mode, pinnacle.fraction);
+  if (!by_impulse) left = first_to_leave(t, from, jumps, mode, hop.fraction);
   if (left.empty()) return false;
-  pinnacle.relation = left.front();
+  const Relation& relation = model_.relations[left.front()];
+  hop.cause = present(relation.slot) != 0.0 ? "not " + relation.text : relation.text;
   // The same mode again from the same state, or too often.
-  cuts_repeat_ = settled.pinnacles.size() >= kMostPinnacles ||
-                 std::ranges::any_of(settled.pinnacles, [&](const Pinnacle& p) {
-                   return p.mode == mode && p.relation == pinnacle.relation &&
-                          pinnacle.fraction == 0.0 && p.at.values == pinnacle.at.values;
-                 });
+  cuts_repeat_ =
+      settled.hops.size() >= kMostHops || std::ranges::any_of(settled.hops, [&](const Hop& h) {
+        return h.mode == mode && h.cause == hop.cause && hop.fraction == 0.0 &&
+               h.at.values == hop.at.values;
+      });
   if (cuts_repeat_) return false;
   for (std::size_t k = 0; k < jumps.size(); ++k)
-    pinnacle.at.values[paths.carried[k]] += pinnacle.fraction * jumps[k];
+    hop.at.values[paths.carried[k]] += hop.fraction * jumps[k];
 
   const std::vector<double> slots = slots_;
   const std::vector<At> at_zero = at_zero_;
@@ -153,7 +156,7 @@ bool EventIteration::cut_short(double t, SystemState& from, SystemState& out, Se
     put(model_.relations[r].slot, 1.0 - present(model_.relations[r].slot));
     if (!by_impulse) at_zero_[r] = At::kFired;
   }
-  SystemState there = pinnacle.at;
+  SystemState there = hop.at;
   take_values(t, there, false);
   bool leads_on = false;
   try {
@@ -167,11 +170,11 @@ bool EventIteration::cut_short(double t, SystemState& from, SystemState& out, Se
   }
   if (!asks_for_action(t, there)) accept_values();
   if (!by_impulse)
-    for (const auto& [name, impulse] : impulses_)
-      pinnacle.impulses[name] = pinnacle.fraction * impulse;
-  from = out = pinnacle.at;
+    for (const auto& [name, impulse] : impulses_) hop.impulses[name] = hop.fraction * impulse;
+  from = out = hop.at;
   from.slots = out.slots = slots_;
-  settled.pinnacles.push_back(std::move(pinnacle));
+  hop_left_ = hop.at;
+  settled.hops.push_back(std::move(hop));
   return true;
 }
 

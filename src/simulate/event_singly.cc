@@ -40,7 +40,8 @@ void EventIteration::find_memory() {
 void EventIteration::find_resets() {
   std::unordered_set<const Node*> read;
   std::vector<Expr> open;
-  for (const Reinit& r : model_.reinits) open.push_back(r.condition);
+  for (const Reinit& r : model_.reinits)
+    if (r.handover == Handover::kReset) open.push_back(r.condition);
   while (!open.empty()) {
     std::vector<Expr> next;
     for (const Expr& leaf : leaves_of(open)) {

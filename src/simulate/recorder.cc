@@ -38,7 +38,8 @@ std::unordered_map<const Node*, Expr> named_slopes(const HybridSystem& system) {
         value->node()->order == 0)
       result.emplace(slope->node(), *value);
   }
-  for (const Reinit& reinit : model.reinits) result.erase(der(reinit.variable).node());
+  for (const Reinit& reinit : model.reinits)
+    if (reinit.variable.is_variable()) result.erase(der(reinit.variable).node());
   return result;
 }
 
@@ -171,7 +172,29 @@ void Recorder::follow_growth() {
   tell_sink([&](ResultSink& to) { to.begin(trajectory_); });
 }
 
-void Recorder::store(double t, ModeId mode, const SystemState& state) {
+// What occurs in no equation of a mode is no unknown there. What it held may be used again; it is
+// no result.
+const SystemState& Recorder::shown(ModeId mode, const SystemState& state) {
+  if (system_.flat() == nullptr) return state;
+  if (absent_.size() <= mode.index()) absent_.resize(mode.index() + 1);
+  std::optional<std::vector<std::size_t>>& absent = absent_[mode.index()];
+  if (!absent) {
+    std::vector<bool> is_unknown(system_.variables().size(), false);
+    for (const VariableId id : unknowns_of(system_, system_.modes()[mode.index()]))
+      is_unknown[id.index()] = true;
+    absent.emplace();
+    for (std::size_t i = 0; i < is_unknown.size(); ++i)
+      if (!is_unknown[i]) absent->push_back(i);
+  }
+  if (absent->empty()) return state;
+  shown_ = state;
+  for (const std::size_t i : *absent)
+    shown_.values[i] = shown_.slopes[i] = std::numeric_limits<double>::quiet_NaN();
+  return shown_;
+}
+
+void Recorder::store(double t, ModeId mode, const SystemState& at) {
+  const SystemState& state = shown(mode, at);
   const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
                             trajectory_.parameter_values.data(), state.slots.data()};
   tape_.evaluate(inputs, registers_, row_.data());
@@ -219,7 +242,7 @@ void Recorder::store_step(ModeRun& run, const SystemState& state, bool ends_in_e
 void Recorder::begin_step(ModeRun& run, const SystemState& state) {
   formulas_ = run.columns(system_, columns_);
   if (formulas_ != nullptr) {
-    formulas_->hold(state);
+    formulas_->hold(shown(run.analysed().id, state));
   } else {
     point_ = state;
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -38,6 +39,9 @@ class Recorder {
   void watch_bounds(const std::vector<Bounds>& bounds, double tolerance);
   const std::vector<std::string>& bound_warnings() const { return bounds_.warnings(); }
 
+  // The state as results show it: NaN for variables that do not exist in the mode.
+  const SystemState& shown(ModeId mode, const SystemState& state);
+
   // With a sink it holds names and sources, but no points.
   Trajectory& trajectory() { return trajectory_; }
   // Of the last point; NaN: there is none.
@@ -62,7 +66,8 @@ class Recorder {
   double interval_;
   std::size_t next_ = 1;  // index of the next grid time
   ResultSink* sink_;
-  SystemState point_;
+  SystemState point_, shown_;
+  std::vector<std::optional<std::vector<std::size_t>>> absent_;  // by mode: variables
   std::size_t variables_seen_ = 0;
   std::vector<Expr> columns_;  // what is stored
   std::unordered_map<const Node*, std::size_t> column_of_;

@@ -96,7 +96,7 @@ struct SimulateResult {
   StopReason reason = StopReason::kStopTime;
   std::string message;  // one sentence: what happened, at which time, in which mode, which equation
   double time = 0.0;    // reached
-  std::map<std::string, double> final;  // every variable, held ones too
+  std::map<std::string, double> final;  // every variable; NaN: it does not exist in the last mode
   std::vector<Event> events;
   std::vector<ModeReport> modes;  // visited, in order of first visit
   std::vector<std::string> warnings;

@@ -756,9 +756,10 @@ SimulateResult Simulation::finish() {
     result_.message = fmt::format("reached the stop time {:g}", stop_time_);
   }
   result_.time = time_;
-  for (std::size_t i = 0; i < state_.values.size(); ++i)
+  const SystemState& at = run_ == nullptr ? state_ : recorder_->shown(run_->analysed().id, state_);
+  for (std::size_t i = 0; i < at.values.size(); ++i)
     if (!is_internal(system_.variables()[i].name))
-      result_.final[system_.variables()[i].name] = state_.values[i];
+      result_.final[system_.variables()[i].name] = at.values[i];
   if (tangents_ != nullptr && !is_abandoned_) {
     result_.sensitivities = tangents_->results(system_, run_, time_, state_);
     if (!tangents_->problem().empty())

@@ -22,8 +22,9 @@
 namespace saltus {
 
 class EventIteration;
+struct Hop;
 class Messages;
-struct Pinnacle;
+struct Settled;
 class StopRequested;
 
 // One run in progress: the nouns and verbs the loop in simulate.cc is written in. Internal.
@@ -97,8 +98,10 @@ class Simulation {
   void enter_initial_flat_mode();
   void settle_flat(const Firing& firing);
   bool take_flat_event(const Firing& firing, bool hop_follows_event);
-  void log_flat_pinnacle(const Pinnacle& pinnacle, const ModeRun& from, ModeRun& into,
-                         bool hop_follows_event, Event& event);
+  void log_hop(const Hop& hop, const ModeRun& from, ModeRun& into, bool hop_follows_event,
+               Event& event);
+  void log_start(const Settled& settled);
+
   ModeId flat_mode(std::size_t index);
   // How a mode that is a flat mode, or made from one by holding something, looks from there.
   struct FlatView {

@@ -27,6 +27,14 @@ bool equations_change(const Mode& mode, const SystemState& before, const SystemS
   return false;
 }
 
+// Whether a machine has entered a state, be it the one it was in: each keeps the time of its last
+// entry.
+bool enters_state(const FlatModel& model, const SystemState& before, const SystemState& after) {
+  return std::ranges::any_of(model.discretes, [&](const DiscreteVariable& v) {
+    return v.name.starts_with("$entered ") && before.value_of(v.symbol) != after.value_of(v.symbol);
+  });
+}
+
 }  // namespace
 
 ModeId Simulation::flat_mode(std::size_t index) {
@@ -119,6 +127,7 @@ void Simulation::enter_initial_flat_mode() {
   const ModeId id = flat_mode(flat_mode_);
   if (refused_[flat_mode_]) check_structure(system_, system_.modes()[id.index()]);
   at_flat_start_ = true;
+  log_start(settled);
   if (!enter(id)) return;
   warn_of_unstable_rest();
   recorder_->store(time_, run_->analysed().id, state_);
@@ -219,19 +228,25 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   }
   replay_.reset();
   contacts_.note_event(former, relations, events_->reinits_taken(), left_, state_);
-  left_.values.resize(state_.values.size(), 0.0);
-  left_.slopes.resize(state_.values.size(), 0.0);
   const ModeRun* last = &from;
-  for (const Pinnacle& pinnacle : settled.pinnacles) {
-    ModeRun* passed = modes_[flat_mode(pinnacle.mode).index()].get();
-    log_flat_pinnacle(pinnacle, *last, *passed, hop_follows_event, event);
+  // Events within a mode enter nothing.
+  const bool enters = enters_state(system_.flat()->reduced, left_, state_);
+  if (!enters && settled.hops.empty() && run_ == &from) --run_->report().visits;
+  if (settled.tie) event.tags.emplace_back("tie");
+  for (const Hop& hop : settled.hops) {
+    ModeRun* passed = modes_[flat_mode(hop.mode).index()].get();
+    log_hop(hop, *last, *passed, hop_follows_event, event);
     last = passed;
     hop_follows_event = true;
   }
+  left_ = settled.left;
+  left_.values.resize(state_.values.size(), 0.0);
+  left_.slopes.resize(state_.values.size(), 0.0);
   recorder_->store(time_, run_->analysed().id, state_);
+  result_.warnings.insert(result_.warnings.end(), settled.warnings.begin(), settled.warnings.end());
   event.to = run_->mode().name;
   event.iterations = settled.iterations;
-  note_changes(system_, run_->analysed(), left_, state_, event, &from.analysed());
+  note_changes(system_, run_->analysed(), left_, state_, event, &last->analysed());
   event.impulses = settled.impulses;
   event.discrete.merge(events_->changes(left_, state_));
   if (settled.termination != nullptr) event.tags.emplace_back("terminate");
@@ -244,8 +259,8 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   }
   if (held_before != held_now) event.ontology = "continuous sliding";
   // A relation that nothing follows from is no event to the reader of the log.
-  if (event.from != event.to || !event.jumps.empty() || !event.discrete.empty() ||
-      !settled.pinnacles.empty() || settled.termination != nullptr ||
+  if (event.from != event.to || enters || !event.jumps.empty() || !event.discrete.empty() ||
+      !settled.hops.empty() || settled.termination != nullptr ||
       equations_change(run_->mode(), left_, state_)) {
     classify(event);
     if (hop_follows_event) mark_instantaneous(result_.events.back());
@@ -271,31 +286,70 @@ void Simulation::settle_end() {
   take_flat_event(end, false);
 }
 
-// A hop of its own: into the mode whose projection was cut short. `event` is what led there, and
-// becomes what leads on.
-void Simulation::log_flat_pinnacle(const Pinnacle& pinnacle, const ModeRun& from, ModeRun& into,
-                                   bool hop_follows_event, Event& event) {
-  SystemState at = pinnacle.at;
-  at.values.resize(state_.values.size(), 0.0);
-  at.slopes.resize(state_.values.size(), 0.0);
+// A hop of its own: into a mode that was left at once. `event` is what led there, and becomes what
+// leads on.
+void Simulation::log_hop(const Hop& hop, const ModeRun& from, ModeRun& into, bool hop_follows_event,
+                         Event& event) {
+  SystemState left = hop.left;
+  SystemState at = hop.at;
+  for (SystemState* s : {&left, &at}) {
+    s->values.resize(state_.values.size(), 0.0);
+    s->slopes.resize(state_.values.size(), 0.0);
+  }
   recorder_->store(time_, into.analysed().id, at);
   ++into.report().visits;
   event.to = into.mode().name;
-  note_changes(system_, into.analysed(), left_, at, event, &from.analysed());
-  event.discrete.merge(events_->changes(left_, at));
-  event.impulses = pinnacle.impulses;
-  event.ontology = "pinnacle";
-  event.fraction = pinnacle.fraction;
-  const std::string& relation = system_.flat()->reduced.relations[pinnacle.relation].text;
-  const bool held = at.value_of(system_.flat()->reduced.relations[pinnacle.relation].slot) != 0.0;
-  event.causes.push_back(fmt::format("projection into '{}' cut short after {:.6g} of the way: {}{}",
-                                     event.to, pinnacle.fraction, held ? "not " : "", relation));
+  note_changes(system_, into.analysed(), left, at, event, &from.analysed());
+  event.discrete.merge(events_->changes(left, at));
+  event.impulses = hop.impulses;
+  if (hop.fraction < 1.0) {
+    event.ontology = "pinnacle";
+    event.fraction = hop.fraction;
+    event.causes.push_back(fmt::format("projection into '{}' cut short after {:.6g} of the way: {}",
+                                       event.to, hop.fraction, hop.cause));
+  }
   classify(event);
   mark_instantaneous(event);
   if (hop_follows_event) mark_instantaneous(result_.events.back());
   result_.events.push_back(std::move(event));
-  event = begin_event(time_, into.mode(), relation);
-  left_ = std::move(at);
+  event = begin_event(time_, into.mode(), hop.cause);
+}
+
+// What the event iteration at the start has changed after the initial problem was solved.
+void Simulation::log_start(const Settled& settled) {
+  const auto run_of = [&](std::size_t mode) { return modes_[flat_mode(mode).index()].get(); };
+  const ModeRun* first = run_of(settled.first_mode);
+  const ModeRun* last = run_of(settled.mode);
+  if (first == nullptr || last == nullptr) return;
+  result_.warnings.insert(result_.warnings.end(), settled.warnings.begin(), settled.warnings.end());
+  Event event = begin_event(time_, first->mode(), "the start");
+  const bool follows = !settled.hops.empty();
+  const SystemState& begins = follows ? settled.hops.front().left : settled.left;
+  if (!follows) {
+    note_changes(system_, last->analysed(), begins, state_, event, &first->analysed());
+    event.discrete.merge(events_->changes(begins, state_));
+    const auto switches = [&](const MachineSymbols& m) {
+      return begins.value_of(m.active) != state_.value_of(m.active);
+    };
+    if (std::ranges::none_of(system_.flat()->reduced.machines, switches)) return;
+  }
+  recorder_->store(time_, first->analysed().id, begins);
+  for (const Hop& hop : settled.hops) {
+    ModeRun* passed = run_of(hop.mode);
+    log_hop(hop, *first, *passed, &hop != &settled.hops.front(), event);
+    first = passed;
+  }
+  event.to = last->mode().name;
+  event.iterations = settled.iterations;
+  event.impulses = settled.impulses;
+  if (settled.tie) event.tags.emplace_back("tie");
+  if (follows) {
+    note_changes(system_, last->analysed(), settled.left, state_, event, &first->analysed());
+    event.discrete.merge(events_->changes(settled.left, state_));
+  }
+  classify(event);
+  if (follows) mark_instantaneous(result_.events.back());
+  result_.events.push_back(std::move(event));
 }
 
 void Simulation::check_assertions() {
@@ -361,8 +415,9 @@ void Simulation::list_derived_values() {
   Tape::Workspace registers = tape.make_workspace();
   std::vector<double> parameters, results(values.size());
   for (const Parameter& p : system_.parameters()) parameters.push_back(p.value);
-  const double* inputs[] = {&time_, state_.values.data(), state_.slopes.data(), parameters.data(),
-                            state_.slots.data()};
+  const SystemState& at = run_ == nullptr ? state_ : recorder_->shown(run_->analysed().id, state_);
+  const double* inputs[] = {&time_, at.values.data(), at.slopes.data(), parameters.data(),
+                            at.slots.data()};
   tape.evaluate(inputs, registers, results.data());
   for (std::size_t k = 0; k < values.size(); ++k)
     result_.final[system_.derived()[k].name] = results[k];
