@@ -5,6 +5,10 @@
 #include <cmath>
 #include <optional>
 
+#include "expr/differentiate.h"
+#include "locate/step_function.h"
+#include "locate/time_terms.h"
+
 namespace saltus {
 namespace {
 
@@ -14,6 +18,9 @@ constexpr int kMaxCorrections = 40;
 constexpr double kShorter = 0.25;
 constexpr int kMaxCuts = 30;
 constexpr int kMaxShortened = 8;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// In roundings of time.
+constexpr double kJustAfter = 64.0;
 // A relation that an event iteration left further outside than so many bands fires at once.
 constexpr double kSettled = 1e3;
 
@@ -69,17 +76,102 @@ const FineWeights& fine_weights() {
 
 }  // namespace
 
-GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data)
+struct GuardWatch::Enclosures {
+  static std::unique_ptr<Enclosures> make(const AnalysedMode& mode, const TimeCourses& courses);
+
+  struct TimeGuard {  // other than a + b t
+    std::size_t guard;
+    TimeFunction value;
+    double proven_until = 0.0;
+  };
+  std::vector<TimeGuard> time_guards;
+  // The guards as they are watched: unknowns that are more than polynomials along a step are
+  // replaced by the formulas that give them.
+  Tape guards;
+  std::vector<int> degrees;
+  std::vector<std::uint32_t> unknowns;
+  // By guard: along a step, for smooth guards that mix functions of time with unknowns.
+  std::vector<std::optional<StepFunction>> along_step;
+  StepPolynomials step;
+  bool has_step = false;  // it is read
+  std::vector<double> cuts;
+};
+
+GuardWatch::~GuardWatch() = default;
+
+std::unique_ptr<GuardWatch::Enclosures> GuardWatch::Enclosures::make(const AnalysedMode& mode,
+                                                                     const TimeCourses& courses) {
+  const DaeDefinition& def = mode.dae->definition();
+  std::vector<Expr> along = {def.time};
+  along.insert(along.end(), def.unknowns.begin(), def.unknowns.end());
+  along.insert(along.end(), def.derivatives.begin(), def.derivatives.end());
+  std::vector<Enclosures::TimeGuard> time_guards;
+  std::vector<std::optional<StepFunction>> along_step;
+  std::vector<Expr> values;
+  std::vector<int> degrees = mode.guard_degrees;
+  bool has_changed = false;
+  for (std::size_t g = 0; g < mode.mode->guards.size(); ++g) {
+    const Expr& written = mode.mode->guards[g].value;
+    values.push_back(mode.rewrite(written));
+    along_step.emplace_back();
+    if (mode.is_time_guard[g]) continue;
+    const Expr of_time = courses.insert(written);
+    if (courses.is_of_time(of_time)) {
+      time_guards.push_back({g, TimeFunction(of_time, def)});
+      continue;
+    }
+    // Others are left to samples: enclosing all that is not polynomial made runs with guards that
+    // rest at zero too slow.
+    const Expr inserted = mode.rewrite(courses.insert_all(written));
+    std::optional<StepFunction> function;
+    if (polynomial_degree(inserted, std::span(&def.time, 1)) < 0)
+      function = StepFunction::make(inserted, def);
+    if (!function) continue;
+    has_changed = has_changed || !inserted.same_as(values.back());
+    values.back() = inserted;
+    degrees[g] = polynomial_degree(inserted, along);
+    along_step.back() = std::move(function);
+  }
+  Tape guards = mode.guards;
+  std::vector<std::uint32_t> unknowns = mode.guard_unknowns;
+  if (has_changed) {
+    guards = Tape(values, def.inputs());
+    for (const Expr& leaf : leaves_of(values)) {
+      for (const std::vector<Expr>* list : {&def.unknowns, &def.derivatives}) {
+        const auto found =
+            std::ranges::find_if(*list, [&](const Expr& symbol) { return symbol.same_as(leaf); });
+        if (found != list->end())
+          unknowns.push_back(static_cast<std::uint32_t>(found - list->begin()));
+      }
+    }
+    std::ranges::sort(unknowns);
+    unknowns.erase(std::unique(unknowns.begin(), unknowns.end()), unknowns.end());
+  }
+  StepPolynomials step(unknowns, mode.dae->unknown_count());
+  return std::unique_ptr<Enclosures>(new Enclosures{std::move(time_guards),
+                                                    std::move(guards),
+                                                    std::move(degrees),
+                                                    std::move(unknowns),
+                                                    std::move(along_step),
+                                                    std::move(step),
+                                                    false,
+                                                    {}});
+}
+
+GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data, const TimeCourses& courses)
     : mode_(mode),
       data_(data),
       states_(mode.mode->guards.size()),
+      is_time_guard_(mode.is_time_guard),
+      enclosures_(Enclosures::make(mode, courses)),
+      falls_(states_.size()),
       offsets_(states_.size()),
-      registers_(mode.guards.make_workspace()),
+      registers_(enclosures_->guards.make_workspace()),
       size_registers_(mode.guard_sizes.make_workspace()),
       values_(states_.size()),
       x_(mode.dae->unknown_count()),
       dx_(mode.dae->unknown_count()),
-      lanes_(mode.guards, {false, false, false, true, true}),
+      lanes_(enclosures_->guards, {false, false, false, true, true}),
       lane_registers_(lanes_.make_workspace()),
       lanes_x_(kLanes * mode.dae->unknown_count()),
       lane_values_(kLanes * states_.size()),
@@ -87,9 +179,12 @@ GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data)
       end_values_(states_.size()),
       unproven_(states_.size()),
       clearance_(states_.size()) {
+  enclosures_->cuts.reserve(StepFunction::kMostCuts);
   near_zero_.reserve(states_.size());
+  for (const Enclosures::TimeGuard& guard : enclosures_->time_guards)
+    is_time_guard_[guard.guard] = true;
   for (std::size_t g = 0; g < states_.size(); ++g)
-    if (!mode_.is_time_guard[g]) watched_.push_back(g);
+    if (!is_time_guard_[g]) watched_.push_back(g);
   firing_.guards.reserve(states_.size());
   grazings_.reserve(states_.size() * RootIsolator::kMaxRoots);
 }
@@ -99,7 +194,7 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   sampled_until_ = std::numeric_limits<double>::quiet_NaN();
   firing_.guards.clear();
   grazings_.clear();
-  next_time_event_ = std::numeric_limits<double>::infinity();
+  next_time_event_ = kNever;
   for (std::size_t g = 0; g < states_.size(); ++g) states_[g].was_held = false;
   for (const std::size_t g : held_before_) states_[g].was_held = true;
   held_before_.clear();
@@ -110,10 +205,12 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
     states_[g].size = values_[g];
     offsets_[g] = 0.0;
   }
+  for (std::optional<StepFunction>& function : enclosures_->along_step)
+    if (function) function->bind(data_);
   predict_time_events(t, x, dx);
   evaluate_at(t, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g) {
-    if (mode_.is_time_guard[g]) continue;
+    if (is_time_guard_[g]) continue;
     State& state = states_[g];
     if (mode_.mode->guards[g].is_relation) {
       // The event iteration has settled it; what it left on the other side is rounding.
@@ -143,13 +240,14 @@ std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const do
   const std::vector<double> sizes = values_;
   evaluate_at(t, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g)
-    if (!mode_.is_time_guard[g] && std::abs(values_[g]) <= kBand * sizes[g]) found.push_back(g);
+    if (!is_time_guard_[g] && std::abs(values_[g]) <= kBand * sizes[g]) found.push_back(g);
   return found;
 }
 
-// A time guard is a + b t; it fires where it falls through zero, or at once if it is negative or
-// falls from zero already.
+// A guard a + b t fires where it falls through zero, or at once if it is negative or falls from
+// zero already. The falls of other time guards are found by look_ahead().
 void GuardWatch::predict_time_events(double t, const double* x, const double* dx) {
+  std::ranges::fill(falls_, kNever);
   evaluate_at(0.0, x, dx);
   std::copy(values_.begin(), values_.end(), samples_.begin());
   // So late that a is lost in rounding and a power of two, so that b comes out exactly.
@@ -165,15 +263,46 @@ void GuardWatch::predict_time_events(double t, const double* x, const double* dx
         mode_.mode->guards[g].is_relation ? t + states_[g].band() / std::abs(slope) : t;
     const bool passed = slope < 0.0 ? zero <= reached : zero > reached;
     if (passed) firing_.guards.push_back(g);
-    if (!passed && slope < 0.0) next_time_event_ = std::min(next_time_event_, zero);
+    if (!passed && slope < 0.0) falls_[g] = zero;
   }
+  for (Enclosures::TimeGuard& guard : enclosures_->time_guards) {
+    guard.value.bind(data_);
+    guard.proven_until = t;
+    // Just after: an event may have left it at zero.
+    const double begin = t + kJustAfter * kEpsilon * std::abs(t);
+    const double end = begin + kJustAfter * kEpsilon * std::abs(t);
+    if (guard.value.range_over(begin, end).coefficient[0].high < 0.0)
+      firing_.guards.push_back(guard.guard);
+  }
+  std::ranges::sort(firing_.guards);
   if (!firing_.guards.empty()) firing_.is_time_event = true;
+  update_next_time_event();
+}
+
+void GuardWatch::update_next_time_event() {
+  next_time_event_ = kNever;
+  for (const double fall : falls_) next_time_event_ = std::min(next_time_event_, fall);
+  for (const Enclosures::TimeGuard& guard : enclosures_->time_guards)
+    if (falls_[guard.guard] == kNever)
+      next_time_event_ = std::min(next_time_event_, guard.proven_until);
+}
+
+void GuardWatch::look_ahead(double until) {
+  if (enclosures_->time_guards.empty() || until <= next_time_event_) return;
+  until = std::min(until, *std::ranges::min_element(falls_));  // the mode is left there
+  for (Enclosures::TimeGuard& guard : enclosures_->time_guards) {
+    if (falls_[guard.guard] != kNever || guard.proven_until >= until) continue;
+    const TimeFall next = first_fall(guard.value, guard.proven_until, until);
+    guard.proven_until = next.proven_until;
+    if (next.time) falls_[guard.guard] = *next.time;
+  }
+  update_next_time_event();
 }
 
 void GuardWatch::evaluate_without_offsets(double t, const double* x, const double* dx,
                                           double* values) {
   const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
-  mode_.guards.evaluate(inputs, registers_, values);
+  enclosures_->guards.evaluate(inputs, registers_, values);
 }
 
 void GuardWatch::evaluate_at(double t, const double* x, const double* dx) {
@@ -182,7 +311,7 @@ void GuardWatch::evaluate_at(double t, const double* x, const double* dx) {
 }
 
 void GuardWatch::evaluate(const Integrator& integrator, double t) {
-  integrator.interpolate(t, mode_.guard_unknowns, x_.data(), dx_.data());
+  integrator.interpolate(t, enclosures_->unknowns, x_.data(), dx_.data());
   evaluate_at(t, x_.data(), dx_.data());
 }
 
@@ -231,18 +360,23 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
       if (is_in_band(g) && has_left) offsets_[g] = 0.0;
     }
   }
-  if (!firing_.fired() && firing_.outcome.ok() && integrator.time() == next_time_event_) {
-    firing_.is_time_event = true;
-    // The zero was computed as -a/b, so the guard's own value there is rounding, of either sign.
-    const double rounding = 8.0 * kEpsilon * std::abs(next_time_event_);
-    evaluate_at(next_time_event_ + rounding, integrator.x().data(), integrator.dx().data());
-    for (std::size_t g = 0; g < states_.size(); ++g) {
-      const double tied = mode_.mode->guards[g].is_relation ? states_[g].band() : 0.0;
-      if (mode_.is_time_guard[g] ? values_[g] <= tied : comes_to_zero(g))
-        firing_.guards.push_back(g);
-    }
-  }
+  if (!firing_.fired() && firing_.outcome.ok()) fire_time_events(integrator);
   return firing_;
+}
+
+void GuardWatch::fire_time_events(const Integrator& integrator) {
+  const double t = integrator.time();
+  if (std::ranges::none_of(falls_, [&](double fall) { return fall <= t; })) return;
+  firing_.is_time_event = true;
+  // A zero that was computed as -a/b is off by rounding, to either side.
+  evaluate_at(t + 8.0 * kEpsilon * std::abs(t), integrator.x().data(), integrator.dx().data());
+  for (std::size_t g = 0; g < states_.size(); ++g) {
+    const double tied = mode_.mode->guards[g].is_relation ? states_[g].band() : 0.0;
+    const bool falls = mode_.is_time_guard[g] ? values_[g] <= tied
+                       : is_time_guard_[g]    ? falls_[g] <= t + kJustAfter * kEpsilon * std::abs(t)
+                                              : comes_to_zero(g);
+    if (falls) firing_.guards.push_back(g);
+  }
 }
 
 void GuardWatch::save_states() {
@@ -260,6 +394,7 @@ void GuardWatch::restore_states() {
 }
 
 void GuardWatch::sample(const Integrator& integrator) {
+  enclosures_->has_step = false;
   const double t0 = integrator.previous_time();
   const double t1 = integrator.time();
   const auto points = five_sample_points();
@@ -268,7 +403,7 @@ void GuardWatch::sample(const Integrator& integrator) {
   const std::span<const double, 4> last_four(times.data() + 1, 4);
   std::size_t left = 5;
   if (!mode_.guards_read_derivatives &&
-      integrator.interpolate_lanes(last_four, mode_.guard_unknowns, lanes_x_.data())) {
+      integrator.interpolate_lanes(last_four, enclosures_->unknowns, lanes_x_.data())) {
     const double* inputs[] = {last_four.data(), lanes_x_.data(), nullptr, data_.parameters.data(),
                               data_.held.data()};
     lanes_.evaluate(inputs, lane_registers_, lane_values_.data());
@@ -282,7 +417,7 @@ void GuardWatch::sample(const Integrator& integrator) {
     left = goes_on ? 0 : 1;
   }
   while (left-- > 0) {
-    integrator.interpolate(times[left], mode_.guard_unknowns, x_.data(), dx_.data());
+    integrator.interpolate(times[left], enclosures_->unknowns, x_.data(), dx_.data());
     evaluate_without_offsets(times[left], x_.data(), dx_.data(), &sample_of(0, left));
   }
   for (std::size_t g = 0; g < offsets_.size(); ++g) {
@@ -298,7 +433,7 @@ std::array<double, 5> GuardWatch::samples_of(std::size_t guard) const {
 }
 
 int GuardWatch::degree(std::size_t guard, const Integrator& integrator) const {
-  const int by_unknowns = mode_.guard_degrees[guard];
+  const int by_unknowns = enclosures_->degrees[guard];
   return by_unknowns < 0 ? -1 : by_unknowns * integrator.extension_degree();
 }
 
@@ -326,12 +461,32 @@ void GuardWatch::find_guards_near_zero(const Integrator& integrator) {
   near_zero_.clear();
   for (const std::size_t g : watched_) {
     const State& state = states_[g];
-    const bool is_clear = clearance_[g] > 0.0;
+    const bool is_clear =
+        clearance_[g] > 0.0 && (unproven_[g] == 0.0 || is_proved_clear(g, integrator));
     if (is_clear && state.armed && offsets_[g] == 0.0) continue;
     const bool is_settled = is_clear || stays_on_zero(samples_of(g), state.noise());
     const bool stays = is_settled && state.armed && (!is_in_band(g) || stays_in_band(g));
     if (!stays) near_zero_.push_back(g);
   }
+}
+
+// Samples have excluded a root as far as they can: whether the formula itself does.
+bool GuardWatch::is_proved_clear(std::size_t guard, const Integrator& integrator) {
+  std::optional<StepFunction>& function = enclosures_->along_step[guard];
+  if (!function) return true;
+  if (!enclosures_->has_step && !enclosures_->step.read(integrator)) return true;
+  enclosures_->has_step = true;
+  return function->is_clear(enclosures_->step, offsets_[guard]);
+}
+
+// Between them few samples tell the course of a guard.
+std::span<const double> GuardWatch::cuts_for(std::size_t guard, const Integrator& integrator) {
+  std::optional<StepFunction>& function = enclosures_->along_step[guard];
+  if (!function || unproven_[guard] == 0.0) return {};
+  if (!enclosures_->has_step && !enclosures_->step.read(integrator)) return {};
+  enclosures_->has_step = true;
+  function->cut(enclosures_->step, offsets_[guard], enclosures_->cuts);
+  return enclosures_->cuts;
 }
 
 // Whether a guard that the extension shows below zero from the start on is so on the solution.
@@ -387,7 +542,9 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
     }
   }
   state.armed = state.armed || samples.front() > state.threshold();
-  if (state.armed && surely_no_root(samples, along_step)) return;
+  if (state.armed && surely_no_root(samples, along_step) &&
+      (unproven_[g] == 0.0 || is_proved_clear(g, integrator)))
+    return;
   const auto [lowest, highest] = std::minmax_element(samples.begin(), samples.end());
   if (std::max(-*lowest, *highest) <= 100.0 * state.noise()) return;  // stays on zero
 
@@ -395,6 +552,7 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   info.degree = along_step;
   info.at_start = samples.front();
   info.at_end = samples.back();
+  info.cuts = cuts_for(g, integrator);
   if (!state.armed && state.was_held) info.noise = state.threshold();
   // Where time hardly resolves the step, or the way from its start, a guard is a staircase; its
   // treads are no contacts.
@@ -455,7 +613,7 @@ GuardMotion GuardWatch::motion(std::size_t guard, const Integrator& integrator, 
     evaluate(integrator, t0);
     if (t > t0) result.mean_slope = std::abs(values_[guard]) / (t - t0);
   }
-  integrator.interpolate(t, mode_.guard_unknowns, x_.data(), dx_.data());
+  integrator.interpolate(t, enclosures_->unknowns, x_.data(), dx_.data());
   const double* inputs[] = {&t, x_.data(), dx_.data(), data_.parameters.data(), data_.held.data()};
   mode_.guard_sizes.evaluate(inputs, size_registers_, values_.data());
   result.size = values_[guard];
@@ -555,7 +713,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
   // has crossed it before, and the shorter step tells where.
   for (std::size_t other = 0; other < states_.size(); ++other) {
     const State& state = states_[other];
-    if (other != g && !mode_.is_time_guard[other] && state.armed && offsets_[other] == 0.0 &&
+    if (other != g && !is_time_guard_[other] && state.armed && offsets_[other] == 0.0 &&
         state.width == 0.0 && state.size > 0.0 && sample_of(other, 0) > 0.0 &&
         values_[other] < -state.band())
       return false;
@@ -564,7 +722,7 @@ bool GuardWatch::pin_down(Integrator& integrator) {
     // A guard of size zero is zero all the time (its factor is), it does not come there now.
     const bool tied =
         other == g ||
-        (!mode_.is_time_guard[other] &&
+        (!is_time_guard_[other] &&
          (comes_to_zero(other) || (states_[other].armed && states_[other].size > 0.0 &&
                                    values_[other] <= states_[other].noise())));
     if (tied) firing_.guards.push_back(other);

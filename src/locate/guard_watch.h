@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "locate/roots.h"
 
 namespace saltus {
+
+class TimeCourses;
 
 // Guards that ended a step, or the reason why the end could not be found.
 struct Firing {
@@ -49,8 +52,11 @@ struct Grazing {
 // Watches the guards of one mode. Between start() and the firing nothing is allocated.
 class GuardWatch {
  public:
-  // Both must outlive the watch.
-  GuardWatch(const AnalysedMode& mode, DaeData& data);
+  // Mode and data must outlive the watch.
+  GuardWatch(const AnalysedMode& mode, DaeData& data, const TimeCourses& courses);
+  ~GuardWatch();
+  GuardWatch(const GuardWatch&) = delete;
+  GuardWatch& operator=(const GuardWatch&) = delete;
 
   // A guard below zero by more than kBand of its size when a mode starts fires at once.
   static constexpr double kBand = 1e-10;
@@ -75,8 +81,11 @@ class GuardWatch {
   using Refinement = std::function<void(double t, std::vector<double>& x, std::vector<double>& dx)>;
   void refine_by(Refinement refinement) { refinement_ = std::move(refinement); }
 
-  // The next time at which a time guard falls to zero; infinity if none does.
+  // No time guard falls to zero before: where the next one does, or as far as look_ahead() has
+  // proved that none does; infinity if none ever does.
   double next_time_event() const { return next_time_event_; }
+  // Extends that proof, if possible to this time.
+  void look_ahead(double until);
 
   // Looks at the integrator's last step. If a guard fires, the integrator stands at that point
   // afterwards (unless at_step_start).
@@ -131,16 +140,24 @@ class GuardWatch {
   void note_touch(std::size_t guard, GuardRef along, const Integrator& integrator);
   void sample(const Integrator& integrator);
   void find_guards_near_zero(const Integrator& integrator);
+  bool is_proved_clear(std::size_t guard, const Integrator& integrator);
+  std::span<const double> cuts_for(std::size_t guard, const Integrator& integrator);
   void save_states();
   void restore_states();
   bool is_real(std::size_t guard, std::span<const Root> roots, Integrator& integrator);
   bool pin_down(Integrator& integrator);
   bool retake(Integrator& integrator, double t);
   void predict_time_events(double t, const double* x, const double* dx);
+  void update_next_time_event();
+  void fire_time_events(const Integrator& integrator);
 
   const AnalysedMode& mode_;
   DaeData& data_;
   std::vector<State> states_;
+  std::vector<bool> is_time_guard_;  // reads no unknown but such that are functions of time
+  struct Enclosures;                 // of guards whose values at a few points do not tell enough
+  std::unique_ptr<Enclosures> enclosures_;
+  std::vector<double> falls_;  // by guard: where it falls to zero next, as far as known
   // Added to the values: a relation that is at zero after an event is located where it leaves the
   // band on the other side; at zero again once it has left on this side.
   std::vector<double> offsets_;

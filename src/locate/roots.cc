@@ -216,7 +216,16 @@ RootReport RootIsolator::isolate(GuardRef g, const GuardInfo& info) {
   if (std::isinf(info.at_end)) stop(RootStatus::kNotFinite, 1.0);
   if (status_ == RootStatus::kComplete) {
     emit_sign(0.0, sign_of(g0));
-    resolve({.l = 0.0, .u = 1.0, .g_l = g0, .g_u = g1, .guess = 0.5});
+    Cell cell{.l = 0.0, .u = 1.0, .g_l = g0, .g_u = kUnknown, .guess = 0.5};
+    for (std::size_t k = 0; k <= info.cuts.size(); ++k) {
+      const bool is_last = k == info.cuts.size();
+      cell.u = is_last ? 1.0 : info.cuts[k];
+      cell.g_u = is_last ? g1 : evaluate(cell.u);
+      cell.guess = 0.5 * (cell.l + cell.u);
+      resolve(cell);
+      cell.l = cell.u;
+      cell.g_l = cell.g_u;
+    }
   }
   if (status_ == RootStatus::kBudget) {
     const double g_l = evaluate(proven_until_);

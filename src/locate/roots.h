@@ -80,6 +80,9 @@ struct GuardInfo {
   // g(0) and g(1) where known already, NaN otherwise.
   double at_start = std::numeric_limits<double>::quiet_NaN();
   double at_end = std::numeric_limits<double>::quiet_NaN();
+  // Places inside (0, 1), increasing, between which g is known to do nothing that samples of a part
+  // do not show.
+  std::span<const double> cuts = {};
 };
 
 // Where surely_no_root wants its samples, in increasing order.

@@ -100,6 +100,7 @@ void FlatContacts::follow_turns() {
 // run has stopped.
 bool FlatContacts::hold(const std::vector<Reset>& contacts, double rest,
                         const std::vector<double>& values) {
+  run_.run_->watch().look_ahead(run_.stop_time_);
   const double limit = std::min(run_.stop_time_, run_.run_->watch().next_time_event());
   SystemState left = run_.state_;
   if (rest > run_.time_ && rest < limit) {

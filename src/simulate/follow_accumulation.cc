@@ -26,7 +26,9 @@ void Simulation::follow_accumulation() {
     moving[present.unknowns[j].index()] = present.differential[j];
   const std::optional<Accumulation> limit = zeno_.predict(system_.variables(), moving);
   // What happens before the accumulation point is followed event by event.
-  if (!limit || limit->time >= std::min(stop_time_, run_->watch().next_time_event())) return;
+  if (!limit || limit->time >= stop_time_) return;
+  run_->watch().look_ahead(stop_time_);
+  if (limit->time >= run_->watch().next_time_event()) return;
   go_to_limit(*limit);
 }
 

@@ -12,9 +12,13 @@
 #include "base/processor_time.h"
 #include "expr/break_times.h"
 #include "expr/differentiate.h"
+#include "locate/time_terms.h"
 
 namespace saltus {
 namespace {
+
+// How far beyond a step falls of time guards are looked for, in steps.
+constexpr double kLookAhead = 8.0;
 
 IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOptions& options,
                                      double tolerance) {
@@ -40,7 +44,8 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
       setups_(system.graph(), *analysed_, data_, options.method,
               integrator_options(*analysed_, options, tolerance)),
       graph_(&system.graph()),
-      is_flat_(system.flat() != nullptr) {
+      is_flat_(system.flat() != nullptr),
+      tolerance_(tolerance) {
   const Dae& dae = *analysed_->dae;
   const DaeDefinition& def = dae.definition();
   for (std::size_t j = 0; carried_ != nullptr && j < carried_->under_der.size(); ++j)
@@ -88,7 +93,9 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     for (std::size_t j = 0; j < dae.unknown_count(); ++j)
       has_algebraic_ = has_algebraic_ || !dae.is_differential(j);
   }
-  watch_ = std::make_unique<GuardWatch>(*analysed_, data_);
+  const TimeCourses courses(analysed_->written, !mode().guards.empty());
+  time_terms_ = std::make_unique<TimeTerms>(analysed_->written, courses, def);
+  watch_ = std::make_unique<GuardWatch>(*analysed_, data_, courses);
   if (start_ != nullptr && analysed_->formulated != nullptr)
     watch_->refine_by([this](double t, std::vector<double>& x, std::vector<double>& dx) {
       refine_end(t, x, dx);
@@ -449,7 +456,22 @@ void ModeRun::hand_over(double t, SystemState& state) {
 void ModeRun::restart(double t) {
   entered_ = true;
   shared_.clear();
+  time_terms_->bind(data_);
   integrator().restart(t, x_, dx_, step_);
+}
+
+ModeRun::~ModeRun() = default;
+
+const std::vector<std::string>& ModeRun::opaque_terms() const { return time_terms_->opaque(); }
+
+double ModeRun::limit_step(double limit) {
+  const double t = integrator().time();
+  const double suggested = integrator().suggested_step();
+  limit = std::min(limit, next_break(t));
+  const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
+  watch_->look_ahead(std::min(limit, t + kLookAhead * wanted));
+  limit = std::min(limit, watch_->next_time_event());
+  return time_terms_->limit_step(t, wanted, limit, tolerance_);
 }
 
 double ModeRun::next_break(double t) const {

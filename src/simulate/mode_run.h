@@ -18,6 +18,8 @@
 
 namespace saltus {
 
+class TimeTerms;
+
 // A mode that has been visited: analysed, with its integrator, guards and memory. Made on the first
 // visit, kept for the next.
 class ModeRun {
@@ -26,6 +28,7 @@ class ModeRun {
   ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
           const SimulateOptions& options, double tolerance,
           std::unique_ptr<ModeRun> start = nullptr);
+  ~ModeRun();
   ModeRun(const ModeRun&) = delete;
   ModeRun& operator=(const ModeRun&) = delete;
 
@@ -42,8 +45,11 @@ class ModeRun {
   const std::vector<std::size_t>& states() const { return states_; }
   const std::vector<double>& point() const { return x_; }
   const std::vector<double>& slope() const { return dx_; }
-  // Where the equations have their next kink by time alone: a step ends there.
-  double next_break(double t) const;
+  // Where a step must end, at most at `limit`, for what time alone does not to be missed: events,
+  // kinks and pulses.
+  double limit_step(double limit);
+  // Functions of time in the equations that may hide something between two steps.
+  const std::vector<std::string>& opaque_terms() const;
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
   // The form that finds consistent points for this one: itself, if it does so.
   ModeRun& starting_form() { return start_ != nullptr ? start_->starting_form() : *this; }
@@ -136,6 +142,7 @@ class ModeRun {
   ConsistentSolver& constraints() {
     return projection_ != nullptr ? *projection_ : setups_.consistent_of(*active_);
   }
+  double next_break(double t) const;
   bool share_forces();
   bool reselect();
   bool update_projector(double t, const double* x);
@@ -173,7 +180,9 @@ class ModeRun {
   std::vector<std::size_t> states_;
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
-  std::vector<double> breaks_;
+  std::vector<double> breaks_;  // where the equations have kinks by time alone
+  std::unique_ptr<TimeTerms> time_terms_;
+  double tolerance_;
   ModeSetup* active_ = nullptr;
   std::unique_ptr<GuardWatch> watch_;
   std::unique_ptr<ConstraintMonitor> monitor_;

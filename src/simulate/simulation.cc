@@ -134,8 +134,21 @@ ModeRun& Simulation::visit(ModeId id) {
       run = make_mode_run(system_, id, options_, tolerance_, time_, state_, result_.warnings);
     }
     if (run == nullptr) return analyse_by_numbers(id);
+    warn_of_opaque_terms(*run);
   }
   return *run;
+}
+
+void Simulation::warn_of_opaque_terms(const ModeRun& run) {
+  for (const std::string& name : run.opaque_terms()) {
+    std::string warning = fmt::format(
+        "nothing is known of the function '{}' of time between two points: what it does within a "
+        "step may be missed, unless a largest step (--max-step) is given",
+        name);
+    if (std::isfinite(options_.max_step) || std::ranges::count(result_.warnings, warning) > 0)
+      continue;
+    result_.warnings.push_back(std::move(warning));
+  }
 }
 
 // Where structure does not settle a mode, or numbers disagree with it.
@@ -334,10 +347,10 @@ bool Simulation::structure_holds() {
 
 StepOutcome Simulation::step() {
   if (run_->form_is_stale(system_, time_, state_)) renew_form();
-  double limit = std::min(
-      {stop_time_, run_->watch().next_time_event(), run_->next_break(run_->integrator().time())});
+  double limit = stop_time_;
   if (delays_ != nullptr)
     limit = std::min(limit, run_->integrator().time() + delays_->longest_step());
+  limit = run_->limit_step(limit);
   const bool shared = !run_->shared().empty();
   const StepOutcome outcome = run_->step(limit);
   if (!shared && !run_->shared().empty()) warn_of_shared_forces();

@@ -72,6 +72,7 @@ class Simulation {
   ModeId add_mode(Mode mode);
   ModeRun& visit(ModeId id);
   ModeRun& analyse_by_numbers(ModeId id);
+  void warn_of_opaque_terms(const ModeRun& run);
   // Makes the state consistent with the mode and starts its integrator. On the way from another
   // mode, set_ marks what a transition has set; transfer_ tells what became of the state, and the
   // integrator stands still if the mode is left at once. False if the run has stopped.

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <limits>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "locate/time_function.h"
+
+namespace saltus {
+
+// Unknowns of a mode that its equations give by formulas, directly or through one another: of time,
+// parameters and held values alone, or of differentiated unknowns too.
+class TimeCourses {
+ public:
+  // With functions of differentiated unknowns only where they are wanted.
+  TimeCourses(const DaeDefinition& written, bool with_states);
+
+  // The formula with functions of time in the place of unknowns that are such.
+  Expr insert(const Expr& formula) const { return insert(formula, of_time_); }
+  // The same for all unknowns that formulas give.
+  Expr insert_all(const Expr& formula) const { return insert(formula, courses_.size()); }
+  // Whether a formula depends on time and on no unknown.
+  bool is_of_time(const Expr& formula) const;
+
+ private:
+  Expr insert(const Expr& formula, std::size_t count) const;
+
+  const DaeDefinition& written_;
+  std::unordered_map<const Node*, std::size_t> places_;  // by unknown, in courses_
+  std::vector<Expr> courses_;
+  std::size_t of_time_ = 0;  // so many of them, the first ones, are functions of time
+};
+
+// What the equations of a mode read of time alone, apart from polynomials: pulses, oscillations,
+// tables. An error control that looks at a few points of a step can miss them, so that the step is
+// limited beforehand to where their enclosures say that it cannot.
+class TimeTerms {
+ public:
+  TimeTerms(const DaeDefinition& written, const TimeCourses& courses, const DaeDefinition& symbols);
+
+  // To be called when held values have changed.
+  void bind(const DaeData& data);
+
+  // The latest end, up to `limit`, of a step from t that may be `wanted` long.
+  double limit_step(double t, double wanted, double limit, double tolerance);
+
+  // Functions of time that nothing is known of between points.
+  const std::vector<std::string>& opaque() const { return opaque_; }
+
+ private:
+  struct Term {
+    TimeFunction function;
+    double size = 0.0;  // the largest it has been or may be in a step that was asked about
+    double resolved_until = -std::numeric_limits<double>::infinity();
+    int stuck = 0;  // searches in a row that have hardly got on
+  };
+  std::vector<Term> terms_;
+  std::vector<std::string> opaque_;
+  double resolved_until_ = -std::numeric_limits<double>::infinity();  // all of them
+};
+
+}  // namespace saltus
