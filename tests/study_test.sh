@@ -119,4 +119,53 @@ run 2 sweep ball --vary e=0.5,0.6 --record h --output w.txt; has err ".csv"
 run 2 sweep nothing.mo --vary e=0.5,0.6 --record h --output w.csv; has err "nothing.mo"
 run 2 sweep ball --vary e=0.5,0.6 --record h --jobs 0 --output w.csv
 
+# Linear models and equilibria, of models in text
+cat >lin.mo <<'END'
+model Lin
+  input Real u;
+  parameter Real L = 0.5;
+  Real i, v(start = 1, fixed = true);
+equation
+  L*der(i) = u - 2*i - v;
+  0.1*der(v) = i;
+end Lin;
+END
+run 0 linearize lin.mo --inputs u --outputs v; has out "pole     -2 - 4i"
+run 0 linearize lin.mo --inputs u --input "u=3*time" --outputs v; has out "pole     -2 + 4i"
+run 0 linearize lin.mo --input u=0 --inputs L --outputs i --json lin.json; has lin.json '"poles"'
+run 0 frequency lin.mo --inputs u --outputs v --from 0.001 --to 1 --points 2; has out "omega"
+tail -n 2 out | head -n 1 | awk -F, '{exit !($2 > 0.9999 && $2 < 1.0001)}' || fail "v/u at low frequency: $(cat out)"
+run 0 frequency lin.mo --inputs u --outputs v --response step --duration 20 --output step.csv
+tail -n 1 step.csv | awk -F, '{exit !($2 > 0.999999 && $2 < 1.000001)}' || fail "step response: $(tail -n 1 step.csv)"
+run 2 frequency lin.mo --input u=0 --outputs v; has err "needs an input"
+run 2 linearize lin.mo --input u=0 --inputs nothing; has err "nothing"
+run 2 linearize lin.mo --input u=0 --outputs nothing; has err "nothing"
+run 0 steady lin.mo --input u=12; has out "stable"
+awk '$1 == "v" {exit !($2 > 12 - 1e-9 && $2 < 12 + 1e-9)}' out || fail "v at rest: $(cat out)"
+
+# Parameters from data: x = 2 exp(-0.7 t), exact and with gaps
+cat >fit.mo <<'END'
+model Fit
+  parameter Real k = 0.3;
+  parameter Real x0 = 1;
+  parameter Real a = 1;
+  Real x(start = x0, fixed = true);
+equation
+  der(x) = -a*k*x;
+end Fit;
+END
+awk 'BEGIN {print "t,speed,other"; for (i = 0; i <= 40; ++i) {t = i/10; printf "%.17g,%s,%d\n", t, i == 7 ? "" : sprintf("%.17g", 2*exp(-0.7*t)), i}}' >data.csv
+run 0 fit fit.mo --data data.csv --column x=speed --free k,x0 --json fit.json --output residuals.csv
+grep -A1 '"k"' fit.json | grep -Eq '0\.(70000000|69999999)' || fail "k is not 0.7: $(cat fit.json)"
+grep -A1 '"x0"' fit.json | grep -Eq '(2\.0000000|1\.9999999|2\.0,)' || fail "x0 is not 2: $(cat fit.json)"
+has out "+-"; exists residuals.csv
+run 1 fit fit.mo --data data.csv --column x=speed --free k,a; has err "a"; has err "do not tell"
+run 2 fit fit.mo --data data.csv --column y=speed --free k; has err "'y'"
+run 2 fit fit.mo --data data.csv --column x=sped --free k; has err "speed"
+run 2 fit fit.mo --data data.csv --column x=speed --free q; has err "'q'"
+run 2 fit fit.mo --data data.csv --column x=speed --free k --stop-time 2; has err "within"
+run 2 fit fit.mo --data none.csv --free k; has err "none.csv"
+sed 's/^0.5,.*/0.5,nan,0/' data.csv >nan.csv
+run 2 fit fit.mo --data nan.csv --column x=speed --free k; has err "nan.csv:7"
+
 [ $failures -eq 0 ] && echo "all right" || { echo "$failures failures"; exit 1; }

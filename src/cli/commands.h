@@ -19,6 +19,8 @@ void add_sweep_command(CLI::App& program, int& status);
 void add_linearize_command(CLI::App& program, int& status);
 void add_frequency_command(CLI::App& program, int& status);
 void add_steady_command(CLI::App& program, int& status);
+void add_fit_command(CLI::App& program, int& status);
+void add_serve_command(CLI::App& program, int& status);
 void add_realtime_command(CLI::App& program, int& status);
 void add_springs_command(CLI::App& program, int& status);
 void add_examples_command(CLI::App& program, int& status);

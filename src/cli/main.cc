@@ -92,6 +92,8 @@ int run(int argc, const char* const* argv) {
   saltus::add_linearize_command(program, status);
   saltus::add_frequency_command(program, status);
   saltus::add_steady_command(program, status);
+  saltus::add_fit_command(program, status);
+  saltus::add_serve_command(program, status);
   saltus::add_realtime_command(program, status);
   saltus::add_springs_command(program, status);
   saltus::add_examples_command(program, status);

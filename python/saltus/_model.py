@@ -1,0 +1,290 @@
+"""Models: from Modelica text, bundled examples, or built by hand."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from os import PathLike, fspath
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from ._result import Result
+from ._servant import Error, Servant, SharedNumbers, program
+
+Value = Union[float, int, bool, str]
+
+
+class Linear(NamedTuple):
+    """x' = A x + B u, y = C x + D u near a point of one mode."""
+
+    mode: str
+    time: float
+    states: List[str]
+    inputs: List[str]
+    outputs: List[str]
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    D: np.ndarray
+    poles: np.ndarray
+    zeros: np.ndarray
+
+    def transfer(self, s: complex) -> np.ndarray:
+        """C (sI - A)^-1 B + D."""
+        n = len(self.states)
+        return self.C @ np.linalg.solve(s * np.eye(n) - self.A, self.B.astype(complex)) + self.D
+
+
+class Steady(NamedTuple):
+    """An equilibrium."""
+
+    mode: str
+    values: Dict[str, float]
+    poles: np.ndarray
+    stable: bool
+    unique: bool
+
+
+_OPTIONS = (
+    "start_time",
+    "stop_time",
+    "tolerance",
+    "absolute_tolerance",
+    "interval",
+    "max_step",
+    "max_seconds",
+    "hysteresis",
+    "method",
+    "formulation",
+)
+
+
+class Model:
+    """A translated model. Threads may use one at the same time; each run has a process of its own."""
+
+    def __init__(self, load: Dict[str, Any]):
+        self._load = load
+        self._lock = threading.Lock()
+        self._idle: List[Servant] = []
+        servant = Servant(load)
+        self._idle.append(servant)
+        self.name: str = servant.loaded["name"]
+        self.warnings: List[str] = servant.loaded["warnings"]
+        self.stop_time: float = servant.loaded["stop_time"]
+        self.variables: List[str] = servant.loaded["variables"]
+        self._parameters: Dict[str, Dict[str, Any]] = servant.loaded["parameters"]
+
+    @property
+    def parameters(self) -> Dict[str, float]:
+        """Names and values of what can be varied without translating again."""
+        return {name: p["value"] for name, p in self._parameters.items()}
+
+    def __repr__(self) -> str:
+        return f"<saltus.Model {self.name}: {len(self.variables)} variables, {len(self._parameters)} parameters>"
+
+    def _ask(self, request: Dict[str, Any]) -> Dict[str, Any]:
+        with self._lock:
+            servant = self._idle.pop() if self._idle else None
+        if servant is None or not servant.alive:
+            servant = Servant(self._load)
+        try:
+            return servant.ask(request)
+        finally:
+            if servant.alive:
+                with self._lock:
+                    self._idle.append(servant)
+
+    def _request(self, what: str, given: Mapping[str, Any]) -> Dict[str, Any]:
+        options = {k: v for k, v in given.items() if k in _OPTIONS and v is not None}
+        parameters = {k: _number(k, v) for k, v in given.items() if k not in _OPTIONS}
+        return {"do": what, "options": options, "parameters": parameters}
+
+    def simulate(
+        self,
+        parameters: Optional[Mapping[str, float]] = None,
+        *,
+        sensitivities: Sequence[str] = (),
+        check: bool = False,
+        **given: Any,
+    ) -> Result:
+        """One run.
+
+        Keywords that are options of a run (stop_time, tolerance, interval, method, ...) are taken as such,
+        all others are parameters or start values; names with dots go into `parameters`. The result of a run
+        that ends early has its reason in ``status`` and ``message``; with ``check`` it raises RuntimeError.
+        """
+        request = self._request("simulate", {**(parameters or {}), **given})
+        request["options"]["sensitivities"] = list(sensitivities)
+        numbers = SharedNumbers()
+        try:
+            request["points"] = numbers.path
+            result = Result(self._ask(request), None if numbers is None else numbers.map())
+        finally:
+            numbers.close()
+        if result.status == "interrupted":
+            raise KeyboardInterrupt
+        if check and not result.completed:
+            raise RuntimeError(result.message)
+        return result
+
+    def analyze(self, **given: Any) -> Dict[str, Any]:
+        """Index, hidden constraints and guards of the modes, as `saltus analyze --json -` gives them."""
+        return self._ask(self._request("analyze", given))
+
+    def check(self) -> List[str]:
+        """Translates the model again, with what its file says now; the warnings. Raises Error."""
+        servant = Servant(self._load)
+        servant.close()
+        return servant.loaded["warnings"]
+
+    def linearize(
+        self,
+        at: float = 0.0,
+        inputs: Sequence[str] = (),
+        outputs: Sequence[str] = (),
+        parameters: Optional[Mapping[str, float]] = None,
+        **given: Any,
+    ) -> Linear:
+        """The mode in force at time `at`, with all constraints eliminated."""
+        request = self._request("linearize", {**(parameters or {}), **given})
+        request.update(at=float(at), inputs=list(inputs), outputs=list(outputs))
+        a = self._ask(request)
+        n, m, p = len(a["states"]), len(a["inputs"]), len(a["outputs"])
+        return Linear(
+            a["mode"],
+            a["time"],
+            a["states"],
+            a["inputs"],
+            a["outputs"],
+            np.array(a["A"], dtype=float).reshape(n, n),
+            np.array(a["B"], dtype=float).reshape(n, m),
+            np.array(a["C"], dtype=float).reshape(p, n),
+            np.array(a["D"], dtype=float).reshape(p, m),
+            _complex(a["poles"]),
+            _complex(a["zeros"]),
+        )
+
+    def steady(
+        self,
+        at: float = 0.0,
+        longest: float = 1e4,
+        parameters: Optional[Mapping[str, float]] = None,
+        **given: Any,
+    ) -> Steady:
+        """An equilibrium, searched from the point of the run at time `at`."""
+        request = self._request("steady", {**(parameters or {}), **given})
+        request.update(at=float(at), longest=float(longest))
+        a = self._ask(request)
+        return Steady(a["mode"], a["values"], _complex(a["poles"]), a["stable"], a["unique"])
+
+    def sweep(
+        self,
+        vary: Mapping[str, Union[str, Sequence[float]]],
+        record: Union[Sequence[str], Mapping[str, str]],
+        output: Union[str, "PathLike[str]"],
+        *,
+        plan: str = "grid",
+        samples: Optional[int] = None,
+        normal: Optional[Mapping[str, Sequence[float]]] = None,
+        seed: int = 1,
+        jobs: Optional[int] = None,
+        resume: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Many runs, as `saltus sweep`: `vary` gives lists or ranges ("0.1:0.1:2", "log:1:1e4:20").
+
+        Returns the data set of the runs (xarray), read from `output`.
+        """
+        if "model" not in self._load:
+            raise Error("a study needs a model from text or a bundled example")
+        command = [program(), "sweep", self._load["model"], "--output", fspath(output), "--quiet"]
+        for name, value in self._load["settings"].items():
+            command += ["--set", f"{name}={_text(value)}"]
+        for name, expression in self._load["inputs"].items():
+            command += ["--input", f"{name}={expression}"]
+        for folder in self._load["libraries"]:
+            command += ["--library", folder]
+        for name, values in vary.items():
+            text = values if isinstance(values, str) else ",".join(repr(float(v)) for v in values)
+            command += ["--vary", f"{name}={text}"]
+        for name, (mean, deviation) in (normal or {}).items():
+            command += ["--normal", f"{name}={float(mean)!r},{float(deviation)!r}"]
+        records = record.items() if isinstance(record, Mapping) else ((None, r) for r in record)
+        for name, expression in records:
+            command += ["--record", f"{name} = {expression}" if name else expression]
+        command += [f"--{plan}"] + ([str(samples)] if samples is not None else [])
+        command += ["--seed", str(seed)] + (["--jobs", str(jobs)] if jobs else [])
+        command += ["--resume"] if resume else []
+        for name, value in options.items():
+            if name not in _OPTIONS:
+                raise Error(f"'{name}' is no option of a run")
+            command += ["--" + name.replace("_", "-"), str(value)]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode == 2:
+            raise Error(done.stderr.strip().removeprefix("error: "))
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.strip())
+        import xarray
+
+        with xarray.open_dataset(output) as data:
+            return data.load()
+
+    def close(self) -> None:
+        """Ends the processes of the model; it may be used again."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for servant in idle:
+            servant.close()
+
+    def __enter__(self) -> "Model":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except Exception:  # the interpreter may be ending
+            pass
+
+
+def load(
+    model: Union[str, "PathLike[str]"],
+    library: Union[str, "PathLike[str]", Sequence[Union[str, "PathLike[str]"]]] = (),
+    settings: Optional[Mapping[str, Value]] = None,
+    inputs: Optional[Mapping[str, str]] = None,
+) -> Model:
+    """Translates FILE.mo, FILE.mo:Class, Package.Class or a bundled example.
+
+    `settings` are values of parameters (of any type) given before the translation, `inputs` expressions for
+    variables that the model leaves open: ``inputs={"u": "sin(2*time)"}``.
+    """
+    folders = [library] if isinstance(library, (str, PathLike)) else list(library)
+    return Model(
+        {
+            "do": "load",
+            "model": fspath(model),
+            "settings": {k: _text(v) for k, v in (settings or {}).items()},
+            "inputs": dict(inputs or {}),
+            "libraries": [fspath(f) for f in folders],
+        }
+    )
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else repr(value)
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise Error(f"'{name}' is given {value!r}, which is not a number") from None
+
+
+def _complex(pairs: Sequence[Sequence[float]]) -> np.ndarray:
+    return np.array([complex(re, im) for re, im in pairs], dtype=complex)
