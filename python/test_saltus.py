@@ -39,9 +39,12 @@ end Clutch;
 
 
 class Temporary:
+    folders = []  # they live as long as the tests: a model may be read when its Temporary is gone
+
     def __init__(self, text, name="model.mo"):
-        self._folder = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self._folder.name, name)
+        folder = tempfile.TemporaryDirectory()
+        self.folders.append(folder)
+        self.path = os.path.join(folder.name, name)
         Path(self.path).write_text(text)
 
 

@@ -129,7 +129,7 @@ class Servant {
  private:
   Json load(const Json& request) {
     if (request.contains("system")) {
-      const Json description = request.at("system");
+      const Json& description = request.at("system");
       translate_ = [description](const Settings& settings) {
         TranslatedModel model{read_system(description)};
         for (const auto& [name, value] : settings) model.system.set(name, value);
@@ -281,13 +281,14 @@ class Servant {
     for (std::size_t k = 0; k < t.signals.size(); ++k) {
       if (is_internal(t.signals[k].name)) continue;
       const std::vector<Expr> leaves = leaves_of(value_of_signal(system, t.signals[k].name));
-      for (const auto& [m, here] : unknown) {
+      for (const auto& entry : unknown) {
+        const auto& here = entry.second;
         // What no mode knows is given otherwise, by an event or for good.
         const bool absent = std::ranges::any_of(leaves, [&](const Expr& leaf) {
           return leaf.is_variable() && leaf.node()->index < here.size() &&
                  !here[leaf.node()->index] && in_some[leaf.node()->index];
         });
-        if (absent) result[t.signals[k].name].push_back(m);
+        if (absent) result[t.signals[k].name].push_back(entry.first);
       }
     }
     return result;

@@ -148,14 +148,14 @@ std::unique_ptr<GuardWatch::Enclosures> GuardWatch::Enclosures::make(const Analy
     unknowns.erase(std::unique(unknowns.begin(), unknowns.end()), unknowns.end());
   }
   StepPolynomials step(unknowns, mode.dae->unknown_count());
-  return std::unique_ptr<Enclosures>(new Enclosures{std::move(time_guards),
-                                                    std::move(guards),
-                                                    std::move(degrees),
-                                                    std::move(unknowns),
-                                                    std::move(along_step),
-                                                    std::move(step),
-                                                    false,
-                                                    {}});
+  return std::make_unique<Enclosures>(Enclosures{std::move(time_guards),
+                                                 std::move(guards),
+                                                 std::move(degrees),
+                                                 std::move(unknowns),
+                                                 std::move(along_step),
+                                                 std::move(step),
+                                                 false,
+                                                 {}});
 }
 
 GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data, const TimeCourses& courses)

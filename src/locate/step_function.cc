@@ -63,14 +63,15 @@ void StepPolynomials::prepare(int degree) {
   for (int k = 2; k < n; ++k)
     for (int j = 0; j <= k; ++j)
       powers[k][j] = (j > 0 ? 2.0 * powers[k - 1][j - 1] : 0.0) - powers[k - 2][j];
-  to_powers_.assign(static_cast<std::size_t>(n * n), 0.0);
+  to_powers_.assign(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 0.0);
   for (int i = 0; i < n; ++i)
     for (int k = 0; k < n; ++k) {
       const double ends = (i == 0 || i == degree ? 0.5 : 1.0) * (k == 0 || k == degree ? 0.5 : 1.0);
       const double t = (k % 2 == 0 ? 1.0 : -1.0) * std::cos(k * i * std::numbers::pi / degree);
       const double weight = degree == 0 ? 1.0 : 2.0 / degree * ends * t;
       for (int j = 0; j <= k; ++j)
-        to_powers_[static_cast<std::size_t>(j * n + i)] += weight * powers[k][j];
+        to_powers_[static_cast<std::size_t>(j) * static_cast<std::size_t>(n) +
+                   static_cast<std::size_t>(i)] += weight * powers[k][j];
     }
 }
 

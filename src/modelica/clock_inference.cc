@@ -245,7 +245,7 @@ void ClockInference::make_base(const std::vector<Key>& members, const Source& so
   }
   Base base{source};
   base.source.interval = *unit;
-  bases_.push_back(std::move(base));
+  bases_.push_back(base);
 }
 
 }  // namespace saltus

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "expr/differentiate.h"
+#include "model/aliases.h"
 #include "realtime/input_table.h"
 #include "simulate/sorted_waves.h"
 
@@ -56,8 +57,15 @@ RealtimeEngine::RealtimeEngine(const HybridSystem& system, const RealtimeOptions
 // What is not there is refused, not approximated.
 void RealtimeEngine::refuse_unsupported() const {
   if (!model_.delays.empty()) throw Error("delay() has no fixed-step form");
-  if (!model_.left_limits.empty())
-    throw Error("clocked equations and pre() of unknowns have no fixed-step form");
+  // The value before an instant is taken as the value in its first round. That holds for what an
+  // equation differentiates: resets act after the round that asks for them.
+  std::vector<bool> moves(system_.variables().size(), false);
+  mark_differentiated(model_.equations, moves);
+  for (const LeftLimit& l : model_.left_limits)
+    for (const Expr& leaf : leaves_of(l.value))
+      if (leaf.is_variable() && (leaf.node()->order > 0 || !moves[leaf.node()->index]))
+        throw Error(fmt::format("the value of '{}' just before an event has no fixed-step form",
+                                to_string(leaf)));
   for (const Relation& r : model_.relations)
     if (r.leaves_state) throw Error("continuous state machines have no fixed-step form", r.where);
   if (!model_.machines.empty()) throw Error("continuous state machines have no fixed-step form");
@@ -139,12 +147,17 @@ void RealtimeEngine::compile_levels(const std::vector<std::vector<Expr>>& inputs
     items.push_back({e.target, e.value});
     equation_slots_.push_back(index_of(e.target));
   }
+  for (const LeftLimit& l : model_.left_limits) {
+    items.push_back({l.slot, l.value});
+    equation_slots_.push_back(index_of(l.slot));
+  }
   for (std::vector<std::size_t>& wave : sort_into_waves(items)) {
     std::vector<Expr> expressions;
     for (const std::size_t k : wave) expressions.push_back(items[k].value);
     for (const std::size_t k : wave) expressions.push_back(k < sizes.size() ? sizes[k] : Expr(0.0));
     tables_.most_items = std::max(tables_.most_items, wave.size());
-    levels_.push_back(std::make_unique<Level>(std::move(wave), TapeFormulas(expressions, inputs)));
+    levels_.push_back(
+        std::make_unique<Level>(Level{std::move(wave), TapeFormulas(expressions, inputs)}));
     const Level& level = *levels_.back();
     level_table_.push_back({level.items.size(), level.items.data(), level.formulas.formulas()});
   }

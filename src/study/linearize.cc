@@ -82,7 +82,13 @@ class LinearisedMode {
     const Expr a = run_.analysed().rewrite(written);
     std::vector<Expr> leaves = def.unknowns;
     leaves.insert(leaves.end(), def.derivatives.begin(), def.derivatives.end());
-    leaves.insert(leaves.end(), parameters.begin(), parameters.end());
+    std::vector<std::size_t>
+        inputs;  // those that are symbols: 0 stands for an input that is a variable
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (parameters[k].is_number()) continue;
+      leaves.push_back(parameters[k]);
+      inputs.push_back(k);
+    }
     const Expr list[] = {a};
     const std::vector<JacobianEntry> entries = jacobian(list, leaves);
     std::vector<Expr> outputs = {a};
@@ -100,7 +106,7 @@ class LinearisedMode {
       } else if (column < 2 * n) {
         g.by_dx(0, column - n) = numbers[k + 1];
       } else {
-        g.by_parameter[static_cast<std::size_t>(column - 2 * n)] = numbers[k + 1];
+        g.by_parameter[inputs[static_cast<std::size_t>(column - 2 * n)]] = numbers[k + 1];
       }
     }
     return g;

@@ -1,4 +1,4 @@
-// analyze -> 0: contradictory +der\(0\)
+// analyze -> 2: der\(\) needs Real, not Integer
 model M
   Real w(start = 0, fixed = true);
 equation

@@ -1,4 +1,4 @@
-// simulate -> 2: nothing determines 'w'
+// simulate -> 2: der\(\) needs Real, not Integer
 model M
   Real w(start = 0, fixed = true);
 equation
