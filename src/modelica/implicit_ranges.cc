@@ -136,7 +136,7 @@ Value Flattener::subscript_range(const ComponentReference& array, std::size_t k,
     // An array with one element for each value of a type is indexed by these values.
     const std::vector<ExpressionPtr>& given = at->component->dimensions;
     if (k < given.size() && given[k]->as<ComponentReference>() != nullptr) {
-      const Value of_type = evaluate(*given[k], {at->parent, at->owner, nullptr});
+      Value of_type = evaluate(*given[k], {at->parent, at->owner, nullptr});
       if (!of_type.is_scalar()) return of_type;
     }
   } else {

@@ -82,7 +82,7 @@ class Implication {
       atom.value = Expr(constant(value).value_or(0.0));
       if (!constant(value)) atom.value = value;
     }
-    atoms_.push_back(std::move(atom));
+    atoms_.push_back(atom);
   }
 
   // a - b, or a + b, if it is a number.

@@ -21,12 +21,12 @@ class Dots {
   void set(int x, int y) {
     // Unicode numbers the dots of a braille character column by column, the last row apart.
     constexpr unsigned char kBit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    cells_[static_cast<std::size_t>(y / 4 * width_ + x / 2)] |= kBit[y % 4][x % 2];
+    cells_[place(x / 2, y / 4)] |= kBit[y % 4][x % 2];
   }
   std::string row(int y) const {
     std::string text;
     for (int x = 0; x < width_; ++x) {
-      const unsigned code = 0x2800U + cells_[static_cast<std::size_t>(y * width_ + x)];
+      const unsigned code = 0x2800U + cells_[place(x, y)];
       text += static_cast<char>(0xE0U | code >> 12);
       text += static_cast<char>(0x80U | (code >> 6 & 0x3FU));
       text += static_cast<char>(0x80U | (code & 0x3FU));
@@ -35,6 +35,11 @@ class Dots {
   }
 
  private:
+  std::size_t place(int x, int y) const {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
+           static_cast<std::size_t>(x);
+  }
+
   int width_;
   std::vector<unsigned char> cells_;
 };

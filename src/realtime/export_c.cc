@@ -47,7 +47,7 @@ class Definitions {
   template <typename T, typename Write>
   std::string array(const char* type, std::span<const T> values, const Write& write) {
     if (values.empty()) return "NULL";
-    const std::string name = fmt::format("table{}", count_++);
+    std::string name = fmt::format("table{}", count_++);
     text_ += fmt::format("static const {} {}[] = {{", type, name);
     for (std::size_t k = 0; k < values.size(); ++k)
       text_ += (k == 0 ? "\n  " : k % 4 == 0 ? ",\n  " : ", ") + write(values[k]);

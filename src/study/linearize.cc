@@ -82,12 +82,11 @@ class LinearisedMode {
     const Expr a = run_.analysed().rewrite(written);
     std::vector<Expr> leaves = def.unknowns;
     leaves.insert(leaves.end(), def.derivatives.begin(), def.derivatives.end());
-    std::vector<std::size_t>
-        inputs;  // those that are symbols: 0 stands for an input that is a variable
+    std::vector<std::size_t> places;  // of the inputs that are parameters
     for (std::size_t k = 0; k < parameters.size(); ++k) {
-      if (parameters[k].is_number()) continue;
+      if (!parameters[k].is_parameter()) continue;
+      places.push_back(k);
       leaves.push_back(parameters[k]);
-      inputs.push_back(k);
     }
     const Expr list[] = {a};
     const std::vector<JacobianEntry> entries = jacobian(list, leaves);
@@ -106,7 +105,7 @@ class LinearisedMode {
       } else if (column < 2 * n) {
         g.by_dx(0, column - n) = numbers[k + 1];
       } else {
-        g.by_parameter[inputs[static_cast<std::size_t>(column - 2 * n)]] = numbers[k + 1];
+        g.by_parameter[places[static_cast<std::size_t>(column - 2 * n)]] = numbers[k + 1];
       }
     }
     return g;

@@ -68,6 +68,20 @@ TEST(Linearize, StepAndImpulseResponsesAreExact) {
   }
 }
 
+// An input may be a variable that an equation gives as a function of time.
+TEST(Linearize, VariablesOfTimeAreInputs) {
+  HybridSystem s("driven");
+  const Expr x = s.variable("x"), u = s.variable("u");
+  s.mode("m").equations = {der(x) == -3.0 * x + 2.0 * u, 5.0 * u == sin(s.time())};
+  const Linearization l = linearize(s, 0.5, {"u"}, {"x", "u", "x + 4*u"});
+  EXPECT_NEAR(l.a.at(0, 0), -3.0, kExact);
+  EXPECT_NEAR(l.b.at(0, 0), 2.0, kExact);
+  EXPECT_NEAR(l.c.at(0, 0), 1.0, kExact);
+  EXPECT_NEAR(l.d.at(0, 0), 0.0, kExact);
+  EXPECT_NEAR(l.d.at(1, 0), 1.0, kExact);
+  EXPECT_NEAR(l.d.at(2, 0), 4.0, kExact);
+}
+
 // Index 3, in Cartesian coordinates; l = m = 1.
 HybridSystem pendulum(double x0) {
   HybridSystem s("pendulum");
