@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 fs::path ModelFiles::place_of(const std::string& name) const {
   std::error_code problem;
   const fs::path inside = fs::weakly_canonical(fs::absolute(folder_), problem);
-  const fs::path place = fs::weakly_canonical(inside / name, problem);
+  fs::path place = fs::weakly_canonical(inside / name, problem);
   const auto [left, rest] = std::mismatch(inside.begin(), inside.end(), place.begin(), place.end());
   if (problem || name.empty() || name.find('\0') != std::string::npos || left != inside.end() ||
       rest == place.end() || fs::is_symlink(fs::symlink_status(place, problem)))

@@ -61,7 +61,8 @@ class LinearisedMode {
            at < pattern.start[static_cast<std::size_t>(j) + 1]; ++at) {
         const auto i = pattern.row[static_cast<std::size_t>(at)];
         k_(i, j) = values[static_cast<std::size_t>(at)];
-        e_(i, j) = values[static_cast<std::size_t>(pattern.nonzeros() + at)];
+        e_(i, j) =
+            values[static_cast<std::size_t>(pattern.nonzeros()) + static_cast<std::size_t>(at)];
       }
     if (!k_.allFinite() || !e_.allFinite())
       throw Error(
