@@ -7,10 +7,8 @@ addEventListener('error', (event) => { document.title = `FAILED ${event.message}
   const expect = (condition, what) => { if (!condition) failures.push(what); };
   const frame = () => new Promise((resolve) => setTimeout(resolve, 60));
   const $ = (selector) => document.querySelector(selector);
-  // Drawing waits for the next frame, which a busy machine delays.
-  const until = async (condition) => { for (let k = 0; k < 600 && !condition(); ++k) await frame(); };
   try {
-    for (let k = 0; k < 600 && !document.documentElement.dataset.ready; ++k) await frame();
+    for (let k = 0; k < 100 && !document.documentElement.dataset.ready; ++k) await frame();
     expect(document.documentElement.dataset.ready === 'true', 'the page is not ready');
     const figures = () => [...document.querySelectorAll('#panes figure')];
     expect(figures().length > 0, 'no pane at the start');
@@ -29,16 +27,14 @@ addEventListener('error', (event) => { document.title = `FAILED ${event.message}
 
     // Zoom to an event: ±10 ms.
     const row = document.querySelector('tr[data-time]');
-    const window_shown = () => $('#window').textContent.replace(/−/g, '-').match(/[-\d.e]+/g).map(Number);
     row.click();
-    await until(() => window_shown()[1] - window_shown()[0] < 0.03);
-    const [from, to] = window_shown();
+    await frame();
+    const [from, to] = $('#window').textContent.replace(/−/g, '-').match(/[-\d.e]+/g).map(Number);
     expect(Math.abs(to - from - 0.02) < 1e-6 && Math.abs(0.5 * (from + to) - Number(row.dataset.time)) < 1e-6,
       `the window is ${from} to ${to} after a click on the event at ${row.dataset.time}`);
 
     // The cursor reads values from the data: before its first impact v = -9.81 t.
     $('#reset').click();
-    await until(() => window_shown()[0] === 0);
     await frame();
     const canvas = pane.querySelectorAll('canvas')[1], box = canvas.getBoundingClientRect();
     const move = (x) => canvas.dispatchEvent(new MouseEvent('mousemove', { clientX: box.left + x, clientY: box.top + 20, bubbles: true }));
@@ -49,8 +45,8 @@ addEventListener('error', (event) => { document.title = `FAILED ${event.message}
 
     // Keys, legend, modes.
     pane.dispatchEvent(new KeyboardEvent('keydown', { key: '+', bubbles: true }));
-    await until(() => window_shown()[0] > 0);
-    expect(window_shown()[0] > 0, 'the key + does not zoom');
+    await frame();
+    expect(!$('#window').textContent.startsWith('0 '), 'the key + does not zoom');
     const legend = pane.querySelector('.legend');
     legend.click();
     expect(legend.getAttribute('aria-pressed') === 'false', 'the legend does not toggle');
@@ -58,7 +54,7 @@ addEventListener('error', (event) => { document.title = `FAILED ${event.message}
     const bands = $('#timeline').children.length;
     box_of_mode.click();
     $('#reset').click();
-    await until(() => window_shown()[0] === 0);
+    await frame();
     expect($('#timeline').children.length < bands || bands === 1, 'a mode cannot be hidden');
 
     // Another run, as a CSV file.
@@ -67,7 +63,7 @@ addEventListener('error', (event) => { document.title = `FAILED ${event.message}
       list.items.add(new File([text], name));
       $('#compare').files = list.files;
       $('#compare').dispatchEvent(new Event('change'));
-      for (let k = 0; k < 600 && !$('#compare-note').textContent.includes(name); ++k) await frame();
+      for (let k = 0; k < 50 && !$('#compare-note').textContent.includes(name); ++k) await frame();
       return $('#compare-note').textContent;
     };
     expect((await choose('time,h,v\n0,1,0\n1,0.5,-1\n', 'other.csv')).includes('2 signals in common'), 'no comparison with a CSV file');
