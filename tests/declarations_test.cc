@@ -154,6 +154,32 @@ const std::vector<Form> kModels = {
             "model X extends Q.H; end X;"},
 };
 
+// Section 5.4: the class that declares `inner outer` means the component further out, its own
+// components mean the one declared there.
+const std::string kWorlds =
+    "model W parameter Real g = 9.81; end W;\nmodel B outer W w; Real v = w.g; end B;\n"
+    "model N inner outer W w(g = 2*w.g); Real own = w.g; B b; end N;\n"
+    "model F inner outer W w(g = w.g + 1); N n; B b; end F;\n";
+const std::vector<Form> kInnerOuter = {
+    {"seen from its class", 5, kWorlds + "model X inner W w(g = 5); N n; Real y = n.own; end X;"},
+    {"seen from its components", 10,
+     kWorlds + "model X inner W w(g = 5); N n; Real y = n.b.v; end X;"},
+    {"does not change what is around it", 5,
+     kWorlds + "model X inner W w(g = 5); N n; B b; Real y = b.v; end X;"},
+    {"nested, seen from the inner class", 6,
+     kWorlds + "model X inner W w(g = 5); F f; Real y = f.n.own; end X;"},
+    {"nested, seen from inside, in an array", 12,
+     kWorlds + "model X inner W w(g = 5); F f[2]; Real y = f[2].n.b.v; end X;"},
+    {"a variable", 70,
+     "model L outer Real k; Real v = 10*k; end L;\n"
+     "model M inner outer Real k = 2*k + 1; L l; end M;\n"
+     "model X inner Real k = 3; M m; Real y = m.l.v; end X;"},
+    {"a variable that an algorithm of its class reads", 6,
+     "model L outer Real k; Real v = k; end L;\n"
+     "model M inner outer Real k = 8; L l; Real z; algorithm z := 2*k; end M;\n"
+     "model X inner Real k = 3; M m; Real y = m.z; end X;"},
+};
+
 const std::vector<Form> kClassModifiers = {
     {"of a class of a component", 2,
      "model A model B parameter Real k = 1; end B; B b; end A;\n"
@@ -466,6 +492,7 @@ std::string name_of(const testing::TestParamInfo<Form>& info) {
 
 INSTANTIATE_TEST_SUITE_P(OfModels, Context, testing::ValuesIn(kModels), name_of);
 INSTANTIATE_TEST_SUITE_P(ClassModifiers, Context, testing::ValuesIn(kClassModifiers), name_of);
+INSTANTIATE_TEST_SUITE_P(InnerOuter, Context, testing::ValuesIn(kInnerOuter), name_of);
 INSTANTIATE_TEST_SUITE_P(OfFunctions, Context, testing::ValuesIn(kOfFunctions), name_of);
 INSTANTIATE_TEST_SUITE_P(OfPackages, Context, testing::ValuesIn(kOfPackages), name_of);
 INSTANTIATE_TEST_SUITE_P(OfRecords, Context, testing::ValuesIn(kOfRecords), name_of);

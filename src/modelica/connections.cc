@@ -22,7 +22,9 @@ void Flattener::connect(const ConnectEquation& e, const Scope& scope, const Plac
   const auto is_outside = [&](const ComponentReference& r) {
     const Found first = lookup(r.parts.front().name, scope);
     resolve(*first.instance);
-    return first.instance->type.connector && first.instance->target == nullptr;
+    const bool is_own =
+        first.instance->target == nullptr && first.instance->parent == scope.instance;
+    return first.instance->type.connector && is_own;
   };
   const bool a_outside = is_outside(e.left);
   const bool b_outside = is_outside(e.right);

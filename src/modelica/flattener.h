@@ -51,9 +51,9 @@ class Flattener {
 
   // --- names: see InstanceTree
   using Found = InstanceTree::Found;
-  Found lookup(const std::string& name, const Scope& scope) {
-    return tree_.lookup(name, scope, past_shadows_);
-  }
+  // An `inner outer` component is found as the inner one further out: that is what its own class
+  // means, while its components mean the one declared here (section 5.4).
+  Found lookup(const std::string& name, const Scope& scope);
   const TypeRef& type_named(const Name& name, const Scope& scope) {
     return tree_.type_of(tree_.lookup_class(name, scope));
   }

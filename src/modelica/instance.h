@@ -139,6 +139,7 @@ struct Instance {
   bool resolved = false;
   TypeRef type;
   Instance* target = nullptr;  // of an `outer` component: the inner one
+  Instance* beyond = nullptr;  // of an `inner outer` component: the inner one further out
   Variability variability = Variability::kContinuous;
   Causality causality = Causality::kNone;
   Connection connection = Connection::kPotential;

@@ -92,7 +92,7 @@ void check_component(const Instance& instance) {
 void check_outer(const Instance& outer, const Instance& inner) {
   const Component& c = *outer.component;
   const SourceLocation where = c.place.location();
-  if (c.modification != nullptr &&
+  if (!c.inner && c.modification != nullptr &&
       (c.modification->value != nullptr || !c.modification->arguments.empty()))
     throw Error(fmt::format("'{}' is outer and cannot be modified", outer.path), where);
   const auto mismatch = [&](const std::string& why) {

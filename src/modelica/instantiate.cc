@@ -73,10 +73,11 @@ void Flattener::resolve(Instance& instance) {
       component.connection != Connection::kPotential ? component.connection : parent->connection;
   instance.is_protected = declared.visibility == Visibility::kProtected || parent->is_protected;
   const ClassDefinition& definition = *instance.type.info->definition;
-  if (declared.outer && !declared.inner) instance.target = find_inner(instance);
-  if (instance.target != nullptr) {
-    check_outer(instance, *instance.target);
-    return;
+  if (declared.outer) {
+    Instance*& inner = declared.inner ? instance.beyond : instance.target;
+    inner = find_inner(instance);
+    check_outer(instance, *inner);
+    if (!declared.inner) return;
   }
   if (definition.kind == ClassKind::kFunction || definition.kind == ClassKind::kPackage)
     throw Error(fmt::format("'{}' is a {}; it cannot be the type of a component",

@@ -70,7 +70,7 @@ Flattener::Subscripts Flattener::subscripts(const std::vector<ExpressionPtr>& ex
         const std::optional<double> known = fixed_number(number);
         if (!known) {
           if (!scalar) refuse("a vector of subscripts that are not known at translation", e.place);
-          symbolic = number;
+          symbolic = value.type == BasicType::kBoolean ? number + 1.0 : number;
           result.has_symbolic = true;
           continue;
         }
@@ -105,7 +105,9 @@ Value Flattener::chosen_part(const Value& value, const Subscripts& s, std::size_
   }
   if (value.dimensions[0] == 0)
     throw Error("a subscript of an array without elements", place.location());
+  // An element that does not exist is no number, so that the run ends there and says where.
   Value result = part(value.dimensions[0] - 1);
+  spoil(!equal(*s.symbolic[k], static_cast<double>(value.dimensions[0])), result);
   for (std::size_t i = value.dimensions[0] - 1; i-- > 0;)
     result = join_values(equal(*s.symbolic[k], static_cast<double>(i + 1)), part(i), result, place);
   return result;
@@ -157,6 +159,16 @@ Value Flattener::reference(const ComponentReference& r, const Scope& scope, cons
   if (found.instance != nullptr) return navigate(*found.instance, r, 0, scope);
   if (found.cls != nullptr) return class_value(*found.cls, r, 0, scope);
   tree_.unknown_name(first.name, r.text(), scope, first.place.line > 0 ? first.place : place);
+}
+
+Flattener::Found Flattener::lookup(const std::string& name, const Scope& scope) {
+  Found found = tree_.lookup(name, scope, past_shadows_);
+  const Component* component = found.instance != nullptr ? found.instance->component : nullptr;
+  if (component != nullptr && component->inner && component->outer) {
+    resolve(*found.instance);
+    found.instance = found.instance->beyond;
+  }
+  return found;
 }
 
 Value Flattener::class_value(ClassElement& cls, const ComponentReference& r, std::size_t part,

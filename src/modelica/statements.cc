@@ -28,15 +28,6 @@ constexpr int kMaxTracedRounds = 10'000;  // they are run again at every step
 
 bool is_zero(const Expr& e) { return e.is_number() && e.number() == 0.0; }
 
-// What is computed after an assertion has failed is no number.
-void spoil(const Expr& where, Value& value) {
-  if (value.type == BasicType::kReal)
-    for (Expr& number : value.numbers)
-      number = select(where, Expr(std::numeric_limits<double>::quiet_NaN()), number);
-  for (Record& record : value.records)
-    for (NamedValue& field : record.fields) spoil(where, field.second);
-}
-
 // Branches that only assign; both can be run and joined.
 bool only_assigns(const std::vector<Statement>& statements) {
   for (const Statement& s : statements) {
@@ -87,6 +78,14 @@ Expr join(const Expr& condition, const Expr& a, const Expr& b) {
 }
 
 }  // namespace
+
+void spoil(const Expr& where, Value& value) {
+  if (value.type == BasicType::kReal)
+    for (Expr& number : value.numbers)
+      number = select(where, Expr(std::numeric_limits<double>::quiet_NaN()), number);
+  for (Record& record : value.records)
+    for (NamedValue& field : record.fields) spoil(where, field.second);
+}
 
 Value join_values(const Expr& condition, const Value& a, const Value& b, const Place& place) {
   if (a.strings != b.strings)
