@@ -44,6 +44,7 @@ class Elimination {
     rows_with_.resize(atoms_.size());
     depends_on_.resize(atoms_.size());
     contains_.resize(atoms_.size());
+    reads_.resize(atoms_.size());
     atoms_with_.resize(n_);
     solved_.assign(n_, false);
     for (const Expr& residual : residuals) {
@@ -173,13 +174,15 @@ class Elimination {
     rows_with_.emplace_back();
     depends_on_.emplace_back();
     contains_.emplace_back();
+    reads_.emplace_back();
     const std::vector<Expr> leaves = leaves_of(term);
     if (std::ranges::all_of(leaves, [this](const Expr& leaf) { return is_held(leaf); }))
       geometric_.insert(found->second);
     for (const Expr& leaf : leaves) {
       const auto unknown = column_of_.find(leaf.node());
-      if (unknown == column_of_.end() || unknown->second >= n_ || !algebraic_[unknown->second])
-        continue;
+      if (unknown == column_of_.end()) continue;
+      reads_.back().insert(unknown->second);
+      if (unknown->second >= n_ || !algebraic_[unknown->second]) continue;
       depends_on_.back().insert(unknown->second);
       contains_.back().insert(unknown->second);
       atoms_with_[unknown->second].insert(found->second);
@@ -196,11 +199,11 @@ class Elimination {
   Pivot best_pivot(std::size_t row) const {
     const Form& form = forms_[row];
     double largest = 0.0;
-    long open = 0;  // columns that may still be solved for; all others will be one term
+    long entries = 0;  // that the row has in a Jacobian of the core
     for (const auto& [column, value] : form) {
+      entries += entries_of(column);
       if (column >= n_ || !algebraic_[column]) continue;
       largest = std::max(largest, std::abs(value) * definition_.nominal[column]);
-      ++open;
     }
     Pivot best{n_, kLargestFill};
     const bool geometric = is_geometric(form);
@@ -211,11 +214,18 @@ class Elimination {
       if (is_controlled(column) && !(geometric && mine >= kPivotThreshold * size)) continue;
       const long places =
           static_cast<long>(rows_with_[column].size() + atoms_with_[column].size()) - 1;
-      const long cost = (open - 1 + (open < static_cast<long>(form.size()) ? 1 : 0)) * places;
+      const long cost = (entries - 1) * places;
       if (cost >= best.cost || is_inside_atom(form, column)) continue;
       best = {column, cost};
     }
     return best;
+  }
+
+  // How many unknowns and derivatives a column stands for: a bundle is one number to multiply, but
+  // wherever it goes all that it reads goes too.
+  long entries_of(std::size_t column) const {
+    if (column < 2 * n_) return 1;
+    return column == 2 * n_ ? 0 : static_cast<long>(reads_[column].size());
   }
 
   bool is_controlled(std::size_t unknown) const {
@@ -322,16 +332,21 @@ class Elimination {
     const std::size_t bundle = atoms_.size();
     atoms_.emplace_back();
     rows_with_.emplace_back();
-    std::set<std::size_t> depends, contains;
+    std::set<std::size_t> depends, contains, reads;
     for (const auto& [column, value] : known) {
       formula.erase(column);
+      if (column < 2 * n_) reads.insert(column);
       if (column <= 2 * n_) continue;
       depends.insert(depends_on_[column].begin(), depends_on_[column].end());
       contains.insert(contains_[column].begin(), contains_[column].end());
+      // The rest of so many makes no difference.
+      if (static_cast<long>(reads.size()) <= kLargestFill)
+        reads.insert(reads_[column].begin(), reads_[column].end());
     }
     for (const std::size_t j : depends) atoms_with_[j].insert(bundle);
     depends_on_.push_back(std::move(depends));
     contains_.push_back(std::move(contains));
+    reads_.push_back(std::move(reads));
     if (is_geometric(known)) geometric_.insert(bundle);
     bundle_sizes_.emplace(bundle, size_of(known));
     bundles_.emplace(bundle, std::move(known));
@@ -424,6 +439,7 @@ class Elimination {
   std::vector<std::set<std::size_t>> rows_with_;   // by column
   std::vector<std::set<std::size_t>> depends_on_;  // by atom: algebraic unknowns, not yet solved
   std::vector<std::set<std::size_t>> contains_;    // by atom: as it was written
+  std::vector<std::set<std::size_t>> reads_;       // by atom: unknowns and derivatives
   std::vector<std::set<std::size_t>> atoms_with_;  // by unknown
   std::map<std::size_t, Form> bundles_;            // atoms that are sums
   std::map<std::size_t, double> bundle_sizes_;

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <numeric>
+#include <string>
 
+#include "expr/differentiate.h"
 #include "expr/graph.h"
 
 namespace saltus {
@@ -151,6 +153,40 @@ TEST(Eliminate, DoesNotSolveBalancesOfForcesForPositions) {
   const auto form = eliminate(definition, {0, 1, 2}, 2, {});
   ASSERT_NE(form, nullptr);
   EXPECT_EQ(form->kept, (std::vector<std::size_t>{0, 1}));
+}
+
+// A chain of shafts: the rates d of angles are known as speeds w and as sums of all rates r'
+// before. Summed, they would fill half a matrix.
+TEST(Eliminate, KeepsAChainSparse) {
+  constexpr std::size_t kShafts = 40;
+  Graph graph;
+  DaeDefinition definition;
+  definition.time = graph.time();
+  const auto add = [&](const std::string& name, std::size_t k, bool controlled) {
+    const Expr symbol = graph.new_variable(name + std::to_string(k));
+    definition.unknowns.push_back(symbol);
+    definition.derivatives.push_back(der(symbol));
+    definition.unknown_names.push_back(name + std::to_string(k));
+    definition.nominal.push_back(1.0);
+    definition.controlled.push_back(controlled);
+    return symbol;
+  };
+  Expr before = cos(graph.time());
+  std::vector<std::size_t> rows;
+  for (std::size_t k = 0; k < kShafts; ++k) {
+    const Expr r = add("r", k, true), w = add("w", k, true), d = add("d", k, false);
+    for (const Expr& residual : {der(r) - d + before, d - w, der(w) + r + der(r)}) {
+      rows.push_back(definition.residuals.size());
+      definition.residuals.push_back(residual);
+      definition.equation_names.push_back("e" + std::to_string(rows.back()));
+    }
+    before = d;
+  }
+  const auto form = eliminate(definition, rows, rows.size(), {});
+  ASSERT_NE(form, nullptr);
+  const DaeDefinition& core = form->core->definition();
+  EXPECT_EQ(core.residuals.size(), 2 * kShafts);
+  EXPECT_LE(jacobian(core.residuals, core.derivatives).size(), 4 * kShafts);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/version.h"
@@ -14,16 +15,22 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+// Appends a member whose name is new. The object keeps its members in a list: operator[] would
+// search all of it.
+void append(Json& object, const std::string& name, Json value) {
+  object.get_ref<Json::object_t&>().emplace_back(name, std::move(value));
+}
+
 Json numbers(const std::map<std::string, double>& values) {
   Json object = Json::object();
-  for (const auto& [name, value] : values) object[name] = number(value);
+  for (const auto& [name, value] : values) append(object, name, number(value));
   return object;
 }
 
 Json changes(const std::map<std::string, std::pair<double, double>>& values) {
   Json object = Json::object();
   for (const auto& [name, value] : values) {
-    object[name] = Json::array({number(value.first), number(value.second)});
+    append(object, name, Json::array({number(value.first), number(value.second)}));
   }
   return object;
 }
@@ -75,7 +82,9 @@ Json statistics_json(const Statistics& statistics) {
 
 Json analysis_json(const ModeAnalysis& mode) {
   Json differentiated = Json::object();
-  for (const auto& [equation, times] : mode.differentiated) differentiated[equation] = times;
+  std::unordered_set<std::string> named;  // equations may have the same text
+  for (const auto& [equation, times] : mode.differentiated)
+    if (named.insert(equation).second) append(differentiated, equation, times);
   return {{"name", mode.name},
           {"conditions", mode.conditions},
           {"unknowns", mode.unknowns},
@@ -118,7 +127,7 @@ Json to_json(const SimulateResult& result) {
   for (const ModeReport& mode : result.modes) object["modes"].push_back(mode_json(mode));
   object["sensitivities"] = Json::object();
   for (const auto& [name, values] : result.sensitivities) {
-    object["sensitivities"][name] = numbers(values);
+    append(object["sensitivities"], name, numbers(values));
   }
   object["statistics"] = statistics_json(result.statistics);
   return object;
