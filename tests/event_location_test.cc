@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -69,6 +70,37 @@ TEST(EventLocation, FindsPairsOfCrossings) {
     EXPECT_NEAR(result.final.at("y"), 3.0 * 1000.0 * 0.2 * std::acos(1.0 - 1e-6), 1e-5)
         << tolerance;
   }
+}
+
+// A guard of states is enclosed along the step, too: 2 b sqrt(log 2) wide, in steps of half a
+// second.
+TEST(EventLocation, FindsNarrowPulsesOfStates) {
+  const auto texts = [](const std::string& b) {
+    return std::array{
+        "model M Real x(start = 0, fixed = true), y(start = 0, fixed = true); equation der(x) = 1;"
+        "  der(y) = if exp(-((x - 0.37)/" +
+            b + ")^2) > 0.5 then 1/" + b + " else 0; end M;",
+        "model M Real x(start = 0, fixed = true), y(start = 0, fixed = true), g; equation der(x) = "
+        "1;"
+        "  g = exp(-((x - 0.37)/" +
+            b + ")^2); der(y) = if g > 0.5 then 1/" + b + " else 0; end M;",
+        "model M Real x(start = 0, fixed = true), y(start = 0, fixed = true); Boolean on(start = "
+        "false);"
+        " equation der(x) = 1; on = 1/(1 + ((x - 0.37)/" +
+            b +
+            ")^2) > 1/(1 + log(2));"
+            "  der(y) = if on then 1/" +
+            b + " else 0; end M;"};
+  };
+  for (const char* b : {"1e-2", "1e-3", "1e-5"})
+    for (const std::string& text : texts(b))
+      for (const auto& [tolerance, method] : kSettings) {
+        const SimulateResult result = run(text, tolerance, method);
+        ASSERT_TRUE(result.completed()) << result.message;
+        EXPECT_NEAR(result.final.at("y"), 2.0 * std::sqrt(std::log(2.0)), 1e-5 + 100 * tolerance)
+            << text << tolerance;
+        EXPECT_EQ(result.statistics.events, 2) << text << tolerance;
+      }
 }
 
 TEST(EventLocation, MissesNoPulse) {

@@ -90,7 +90,7 @@ struct GuardWatch::Enclosures {
   Tape guards;
   std::vector<int> degrees;
   std::vector<std::uint32_t> unknowns;
-  // By guard: along a step, for smooth guards that mix functions of time with unknowns.
+  // By guard: along a step, for smooth guards that are not polynomials.
   std::vector<std::optional<StepFunction>> along_step;
   StepPolynomials step;
   bool has_step = false;  // it is read
@@ -120,12 +120,10 @@ std::unique_ptr<GuardWatch::Enclosures> GuardWatch::Enclosures::make(const Analy
       time_guards.push_back({g, TimeFunction(of_time, def)});
       continue;
     }
-    // Others are left to samples: enclosing all that is not polynomial made runs with guards that
-    // rest at zero too slow.
+    // Polynomials are told by samples.
     const Expr inserted = mode.rewrite(courses.insert_all(written));
     std::optional<StepFunction> function;
-    if (polynomial_degree(inserted, std::span(&def.time, 1)) < 0)
-      function = StepFunction::make(inserted, def);
+    if (polynomial_degree(inserted, along) < 0) function = StepFunction::make(inserted, def);
     if (!function) continue;
     has_changed = has_changed || !inserted.same_as(values.back());
     values.back() = inserted;

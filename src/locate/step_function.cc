@@ -107,8 +107,10 @@ std::optional<StepFunction> StepFunction::make(const Expr& formula, const DaeDef
   NodeMap position;
   std::vector<const Node*> order;
   append_postorder(formula.node(), position, order);
+  // The side on which a relation of a flat model lies is a held value, which chooses the sign.
   const auto has_kinks = [](const Node* node) {
-    return node->op >= Op::kSelect || node->op == Op::kMin || node->op == Op::kMax ||
+    if (node->op == Op::kSelect) return node->children[0]->op != Op::kSlot;
+    return node->op > Op::kSelect || node->op == Op::kMin || node->op == Op::kMax ||
            (node->op >= Op::kAbs && node->op <= Op::kNot) || is_boolean(node->op);
   };
   if (std::ranges::any_of(order, has_kinks)) return {};
