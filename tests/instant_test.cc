@@ -100,5 +100,84 @@ TEST(Instant, FrictionWithoutCapacityIsFree) {
   EXPECT_EQ(result.events.size(), 4U);
 }
 
+// A free wheel as an ideal diode in slip and torque. Speeds that are fixed apart make it start
+// free, though its curve parameter starts at zero, which reads as locked; without slip the loads
+// decide.
+TEST(Instant, FixedSpeedsDecideHowAFreeWheelStarts) {
+  struct Case {
+    const char *w0, *load;
+    double w0_end, w1_end;  // at t = 0.4
+  };
+  const Case cases[] = {{"-1", "4", -0.2, 0.0},            // overruns all the time
+                        {"-0.2", "4", 0.4, 0.4},           // until t = 0.1, then locked: 4/3 rad/s2
+                        {"0", "4", 1.6 / 3.0, 1.6 / 3.0},  // locked all the time
+                        {"0", "-4", -0.8, 0.0}};           // without slip, overruns at once
+  for (const Case& c : cases)
+    for (const Method method : kMethods)
+      for (const double tolerance : kTolerances) {
+        const SimulateResult result =
+            simulate(load("model M Real w0(start = " + std::string(c.w0) +
+                          ", fixed = true), w1(start = 0, fixed = true), s, tau; equation"
+                          " w1 - w0 = if s > 0 then s else 0; tau = if s > 0 then 0 else s;"
+                          " 2*der(w0) = " +
+                          c.load + " + tau; der(w1) = -tau; end M;"),
+                     {.stop_time = 0.4, .tolerance = tolerance, .method = method});
+        ASSERT_TRUE(result.completed()) << result.message;
+        EXPECT_NEAR(result.final.at("w0"), c.w0_end, 10.0 * tolerance) << c.w0 << ' ' << c.load;
+        EXPECT_NEAR(result.final.at("w1"), c.w1_end, 10.0 * tolerance) << c.w0 << ' ' << c.load;
+      }
+}
+
+// No mode keeps both fixed speeds: that is said.
+TEST(Instant, FixedStartValuesThatNoModeKeepsAreRefused) {
+  const SimulateResult result =
+      simulate(load("model M Real w0(start = 1, fixed = true), w1(start = 0, fixed = true), tau;"
+                    "equation if time < 1 then w1 = w0; else tau = 0; end if;"
+                    " 2*der(w0) = tau; der(w1) = -tau; end M;"),
+               {.stop_time = 2.0});
+  EXPECT_FALSE(result.completed());
+  EXPECT_NE(result.message.find("fixed start value of 'w"), std::string::npos) << result.message;
+}
+
+// The guard that catches a string is its constraint. What the constraint keeps at zero is no first
+// integral to be added: the projection then moved the mass along the circle.
+TEST(Instant, AStringThatIsCaughtKeepsThePosition) {
+  for (const double tolerance : kTolerances) {
+    const SimulateResult result = simulate(
+        load(
+            "model M Real x(start = 0, fixed = true), y(start = -1), vx(start = 6.2, fixed = true),"
+            " vy(start = 0), F(start = 10); Boolean taut(start = true, fixed = true); equation"
+            " der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - 9.81;"
+            " if taut then x^2 + y^2 = 1; else F = 0; end if; when F < 0 then taut = false;"
+            " elsewhen not pre(taut) and x^2 + y^2 > 1 then taut = true; end when; end M;"),
+        {.stop_time = 2.0, .tolerance = tolerance});
+    ASSERT_TRUE(result.completed()) << result.message;
+    EXPECT_TRUE(result.warnings.empty());
+    ASSERT_EQ(result.events.size(), 2U);
+    const Event& caught = result.events.back();
+    const auto moved = [&](const char* name) {
+      const auto found = caught.jumps.find(name);
+      return found == caught.jumps.end() ? 0.0 : found->second.second - found->second.first;
+    };
+    EXPECT_NEAR(moved("x"), 0.0, 100.0 * tolerance);
+    EXPECT_NEAR(moved("y"), 0.0, 100.0 * tolerance);
+    // The radial speed is lost, the other is kept. Free flight began where the string went slack,
+    // at the height where 6.2^2 - 2 g (1 + y) = g y.
+    const double height = (6.2 * 6.2 - 2.0 * 9.81) / (3.0 * 9.81);
+    const double speed = std::sqrt(9.81 * height);
+    const double across = std::sqrt(1.0 - height * height);
+    // (across - speed*height*t)^2 + (height + speed*across*t - g t^2/2)^2 = 1 at t = 4 speed
+    // across/g.
+    const double flight = 4.0 * speed * across / 9.81;
+    const double x = across - speed * height * flight;
+    const double y = height + speed * across * flight - 0.5 * 9.81 * flight * flight;
+    const double vx = -speed * height;
+    const double vy = speed * across - 9.81 * flight;
+    EXPECT_NEAR(x * x + y * y, 1.0, 1e-12);
+    EXPECT_NEAR(caught.jumps.at("vx").second, vx - (x * vx + y * vy) * x, 1e3 * tolerance);
+    EXPECT_NEAR(caught.jumps.at("vy").second, vy - (x * vx + y * vy) * y, 1e3 * tolerance);
+  }
+}
+
 }  // namespace
 }  // namespace saltus

@@ -26,6 +26,8 @@ std::vector<SeriesSource> sources_of(const Dae& dae, const std::vector<Expr>& le
     if (def.derivatives[j].node() != nullptr)
       places.try_emplace(def.derivatives[j].node(), SeriesSource{Kind::kDerivative, j});
   }
+  for (std::size_t j = 0; j < def.held.size(); ++j)
+    places.try_emplace(def.held[j].node(), SeriesSource{Kind::kHeld, j});
   std::vector<SeriesSource> sources;
   for (const Expr& leaf : leaves) {
     const auto found = places.find(leaf.node());
@@ -77,6 +79,13 @@ void FlowSeries::put_leaves(SeriesFormulas& formulas, const std::vector<SeriesSo
           leaf.size[k] = (k + 1) * unknowns_[j].size[k + 1];
         }
         break;
+      case Kind::kHeld: {
+        // Slots that a mode has of its own are not in the state of the system.
+        const Expr& symbol = formulas.leaves()[i];
+        const bool is_own = symbol.is_slot() && symbol.node()->index >= at.slots.size();
+        leaf = PowerSeries::constant(is_own ? data.held[j] : at.value_of(symbol), 0.0);
+        break;
+      }
       case Kind::kFixed: {
         const Expr& symbol = formulas.leaves()[i];
         const double value =

@@ -12,7 +12,7 @@ namespace saltus {
 
 // Where the series of a symbol comes from.
 struct SeriesSource {
-  enum class Kind { kTime, kUnknown, kDerivative, kFixed };
+  enum class Kind { kTime, kUnknown, kDerivative, kHeld, kFixed };
   Kind kind = Kind::kFixed;
   std::size_t index = 0;
 };

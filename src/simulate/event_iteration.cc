@@ -86,7 +86,8 @@ bool EventIteration::relation_value(std::size_t r, double value) {
       at_zero_[r] != At::kAway && std::abs(value) <= 2.0 * std::abs(left_values_[r]);
   if (!unmoved && std::abs(value) > kBand * sizes_[r]) return exact;
   if (at_zero_[r] == At::kLeftBand && std::abs(value) > 0.5 * kBand * sizes_[r]) return exact;
-  if (is_initial_) return std::abs(value) <= kBand * sizes_[r] ? !strict : exact;
+  if (is_initial_ && !starts_just_after_)
+    return std::abs(value) <= kBand * sizes_[r] ? !strict : exact;
   if (keeps_at_zero_) return now;
   // What resets values and was at zero, or has come there, is so until it has left: impacts happen
   // one after the other (flat_contacts.h).
@@ -221,6 +222,21 @@ bool EventIteration::leaves_split_open(std::size_t mode) {
   return !is_determined;
 }
 
+// A fixed start value that a point of the mode does not keep: two unknowns of which one stands for
+// both may be fixed at different values, and then the mode is not the one to start in.
+std::string EventIteration::moved_fixed(const ModeRun& run, const SystemState& start,
+                                        const SystemState& point) const {
+  constexpr double kMoved = 1e-6;  // start values are typed with few digits
+  for (const VariableId id : run.analysed().unknowns) {
+    const std::size_t i = id.index();
+    if (i >= fixed_.size() || !fixed_[i]) continue;
+    const Variable& variable = system_.variables()[i];
+    const double change = std::abs(point.values[i] - start.values[i]);
+    if (!(change <= kMoved * (variable.nominal + std::abs(start.values[i])))) return variable.name;
+  }
+  return {};
+}
+
 // In: guesses with the slots; out: a point of the mode.
 ConsistentStatus EventIteration::find_point(double t, const SystemState& base, ModeRun& run,
                                             std::size_t mode, SystemState& trial) {
@@ -231,9 +247,18 @@ ConsistentStatus EventIteration::find_point(double t, const SystemState& base, M
           system_, run.analysed(),
           active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
     const ConsistentOutcome outcome = problem->solve(t, trial, fixed_);
-    return outcome.ok() ? run.make_consistent(t, trial).status : outcome.status;
+    if (!outcome.ok()) return outcome.status;
+    const ConsistentStatus status = run.make_consistent(t, trial).status;
+    return status == ConsistentStatus::kSolved && !moved_fixed(run, base, trial).empty()
+               ? ConsistentStatus::kNotConverged
+               : status;
   }
-  if (is_initial_) return run.make_start_consistent(t, trial, fixed_).status;
+  if (is_initial_) {
+    const ConsistentStatus status = run.make_start_consistent(t, trial, fixed_).status;
+    return status == ConsistentStatus::kSolved && !moved_fixed(run, base, trial).empty()
+               ? ConsistentStatus::kNotConverged
+               : status;
+  }
   transfer_ = {};
   const ConsistentOutcome outcome = run.make_consistent(t, trial);
   if (!outcome.ok()) return outcome.status;
@@ -411,13 +436,22 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
 Settled EventIteration::start(double t, SystemState& state) {
   may_be_at_zero_.assign(model_.relations.size(), true);
   const SystemState given = state;
-  shares_at_start_ = true;
-  Settled settled = find_lasting(t, state, [&] { return start_once(t, state); });
-  if ((!settled.ok || !solved_) && !is_interrupted_()) {
-    shares_at_start_ = false;
+  Settled settled;
+  struct Attempt {
+    bool shares, just_after;
+  };
+  // As written first. A free wheel without slip that is about to overrun has no such start: "free
+  // while s > 0" is false at s = 0 and true just after.
+  for (const Attempt& attempt : {Attempt{true, false}, {false, false}, {true, true}}) {
+    shares_at_start_ = attempt.shares;
+    starts_just_after_ = attempt.just_after;
     state = given;
-    settled = find_lasting(t, state, [&] { return start_once(t, state); });
+    Settled found = find_lasting(t, state, [&] { return start_once(t, state); });
+    const bool is_first = !starts_just_after_ && shares_at_start_;
+    if (is_first || found.ok) settled = std::move(found);
+    if ((settled.ok && solved_) || is_interrupted_()) break;
   }
+  starts_just_after_ = false;
   may_share_ = true;
   return settled;
 }
@@ -472,11 +506,14 @@ Settled EventIteration::start_once(double t, SystemState& state) {
       if (fixed_[i]) trial.values[i] = base.values[i];
     if (problem != initial_problems_.end()) {
       const ConsistentOutcome outcome = problem->second->solve(t, trial, fixed_);
-      return outcome.ok() ? "" : problem->second->equation_name(outcome.index);
+      if (!outcome.ok()) return problem->second->equation_name(outcome.index);
+    } else {
+      if (!model_.initial_equations.empty()) return "";  // the mode was not the first
+      const ConsistentOutcome outcome = run->make_start_consistent(t, trial, fixed_);
+      if (!outcome.ok()) return run->analysed().dae->equation_name(outcome.index);
     }
-    if (!model_.initial_equations.empty()) return "";  // the mode was not the first
-    const ConsistentOutcome outcome = run->make_start_consistent(t, trial, fixed_);
-    return outcome.ok() ? "" : run->analysed().dae->equation_name(outcome.index);
+    const std::string moved = moved_fixed(*run, base, trial);
+    return moved.empty() ? "" : fmt::format("the fixed start value of '{}'", moved);
   };
   if (unmet_from(state).empty()) return settled;
   const std::string unmet = unmet_from(base);

@@ -158,6 +158,8 @@ class EventIteration {
   bool pivot(double t, SystemState& base, SystemState& out, Settled& settled);
   bool solve(double t, SystemState& base, SystemState& out, std::size_t& mode);
   bool leaves_split_open(std::size_t mode);
+  std::string moved_fixed(const ModeRun& run, const SystemState& start,
+                          const SystemState& point) const;
   ConsistentStatus find_point(double t, const SystemState& base, ModeRun& run, std::size_t mode,
                               SystemState& trial);
   // Takes relations and discrete values from the continuous point. With `relations` false those
@@ -265,6 +267,7 @@ class EventIteration {
   std::vector<std::size_t> violated_;
   std::vector<double> violation_;
   bool is_initial_ = false;
+  bool starts_just_after_ = false;  // relations at zero in the initial problem
   bool keeps_at_zero_ = false;
   std::vector<bool> may_be_at_zero_;          // by relation: fired; at the start all
   std::vector<std::vector<double>> refused_;  // configurations

@@ -80,6 +80,8 @@ void note_changes(const HybridSystem& system, const AnalysedMode& entered, const
   };
   for (std::size_t j = 0; j < entered.unknowns.size(); ++j) {
     const VariableId id = entered.unknowns[j];
+    // The weight of a held surface is an unknown of its mode, but no variable of the model.
+    if (id.index() >= std::min(left.values.size(), right.values.size())) continue;
     const double before = left.values[id.index()];
     const double after = right.values[id.index()];
     if (after == before) continue;

@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kPoints = 4;
 constexpr int kAttempts = 12;
-constexpr double kSpread = 0.2;  // of the random points, relative
-constexpr double kZero = 1e-11;  // against the sum of the terms' magnitudes
+constexpr double kSpread = 0.2;    // of the random points, relative
+constexpr double kZero = 1e-11;    // against the sum of the terms' magnitudes
+constexpr double kImplied = 1e-8;  // likewise, of the value
 
 }  // namespace
 
@@ -40,12 +41,13 @@ bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t gua
   }
   if (!moves) return false;
 
-  const std::vector<Expr> formulas = {rate, size};
+  const std::vector<Expr> formulas = {rate, size, value};
   const Tape tape(formulas, state_inputs(system));
   Tape::Workspace registers = tape.make_workspace();
   std::mt19937 random(16);
   std::uniform_real_distribution<> spread(-kSpread, kSpread);
   int agreed = 0;
+  bool is_implied = true;
   for (int attempt = 0; attempt < kAttempts && agreed < kPoints; ++attempt) {
     SystemState near = state;
     for (const VariableId id : unknowns) {
@@ -57,12 +59,13 @@ bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t gua
     if (!run.make_consistent(later, near).ok()) continue;
     const double* inputs[] = {&later, near.values.data(), near.slopes.data(),
                               run.data().parameters.data(), near.slots.data()};
-    double result[2];
+    double result[3];
     tape.evaluate(inputs, registers, result);
     if (!(std::abs(result[0]) <= kZero * result[1])) return false;
     if (result[1] > 0.0) ++agreed;
+    is_implied = is_implied && std::abs(result[2]) <= kImplied * result[1];
   }
-  return agreed == kPoints;
+  return agreed == kPoints && !is_implied;
 }
 
 bool is_curved(const Expr& guard) {

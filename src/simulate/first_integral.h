@@ -11,7 +11,8 @@ namespace saltus {
 // Whether a guard of a mode is a first integral (KM 5.1, case 4a): constant along every solution,
 // so that it cannot fire but by rounding. Its derivative is formed by formula and evaluated at
 // random consistent points around the state: an identity holds at all of them, anything else at
-// none. False for guards that read derivatives or algebraic unknowns. Leaves the mode's point at
+// none. False for guards that read derivatives or algebraic unknowns, and for those that the mode's
+// own constraints keep at zero, since they need no further one. Leaves the mode's point at
 // one of those; make it consistent again before it is used.
 bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t guard, double t,
                        const SystemState& state);

@@ -19,6 +19,8 @@ namespace {
 
 // How far beyond a step falls of time guards are looked for, in steps.
 constexpr double kLookAhead = 8.0;
+// How many steps must be known to be free of them.
+constexpr double kFreeOfFalls = 2.0;
 
 IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOptions& options,
                                      double tolerance) {
@@ -469,7 +471,9 @@ double ModeRun::limit_step(double limit) {
   const double suggested = integrator().suggested_step();
   limit = std::min(limit, next_break(t));
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
-  watch_->look_ahead(std::min(limit, t + kLookAhead * wanted));
+  // Where the next few steps are known to be free of falls nothing has to be looked for.
+  if (std::min(limit, t + kFreeOfFalls * wanted) > watch_->next_time_event())
+    watch_->look_ahead(std::min(limit, t + kLookAhead * wanted));
   limit = std::min(limit, watch_->next_time_event());
   return time_terms_->limit_step(t, wanted, limit, tolerance_);
 }

@@ -235,6 +235,7 @@ bool Simulation::take_flat_event(const Firing& firing, bool hop_follows_event) {
   if (settled.tie) event.tags.emplace_back("tie");
   for (const Hop& hop : settled.hops) {
     ModeRun* passed = modes_[flat_mode(hop.mode).index()].get();
+    if (passed == nullptr) continue;  // values were handed on, the mode itself has no solution
     log_hop(hop, *last, *passed, hop_follows_event, event);
     last = passed;
     hop_follows_event = true;
@@ -336,6 +337,7 @@ void Simulation::log_start(const Settled& settled) {
   recorder_->store(time_, first->analysed().id, begins);
   for (const Hop& hop : settled.hops) {
     ModeRun* passed = run_of(hop.mode);
+    if (passed == nullptr) continue;
     log_hop(hop, *first, *passed, &hop != &settled.hops.front(), event);
     first = passed;
   }
