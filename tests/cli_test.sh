@@ -44,6 +44,14 @@ run 0 springs --case friction --steps 0.1; has out "knows no friction"
 run 2 springs --steps 0; has err "positive"
 run 2 springs --case nothing; has err "nothing"
 
+# Masses that collide, and steps of changed length
+run 0 collisions --case 7 --plot c.svg --csv c.csv; has out "exact"; exists c.svg; has c.csv "delta,"
+run 0 collisions --case 4 --stop-time 2; has out "refused: contact as a constraint"
+run 2 collisions --case 1 --restitution 2; has err "between 0 and 1"
+run 2 collisions --case 1 --step 0; has err "positive"
+run 0 delta --steps 0.1 --plot d.svg; has out "order"; exists d.svg
+run 2 delta --steps 0; has err "positive"
+
 # A plain run says where the points are, and shows no progress in a pipe
 run 0 simulate ball --stop-time 2.5; has out "completed"; has out "results/ball.csv"; has out "events"; empty err
 exists results/ball.csv

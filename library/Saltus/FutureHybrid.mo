@@ -135,4 +135,78 @@ behind an elastic shaft. C3 and C2 make the first gear (5:1), C3 and C1 the seco
 tyre that is a friction element.</p>
 </html>"));
   end Extended;
+
+  partial model TyreDrive "As Extended with a linear second shaft; which tyre is left open"
+    extends Gear(w_m(start = 17.5*w_start), w_f(start = 3.5*w_start));
+    parameter Integer test(min = 1, max = 4) = 1 "Reiter's case";
+    parameter Real w_start(unit = "rad/s") = if test == 1 then 0 else 2 "Wheel at the start, in first gear";
+    parameter Real s_start = 0 "Slip at the start";
+    parameter Real tau_drive(unit = "N.m") = if test == 3 then 60 else 55 "Torque of cases 2 and 3";
+    parameter Real J_z(unit = "kg.m2") = 3.4093 "Intermediate inertia (Table 15)";
+    parameter Real J_w(unit = "kg.m2") = 1.5 "Wheel";
+    parameter Real J_v(unit = "kg.m2") = 135 "Vehicle, on a wheel of 1 m";
+    parameter Real k_z(unit = "N.m/rad") = 4000 "Stiffness of the second shaft";
+    parameter Real d_z(unit = "N.m.s/rad") = 60 "Its damping";
+    parameter Real c(unit = "N.m/rad") = 4000 "Stiffness of the output shaft";
+    parameter Real d(unit = "N.m.s/rad") = 60 "Its damping";
+    parameter Real tau_roll(unit = "N.m") = 20 "Rolling resistance";
+    parameter Real c_air(unit = "N.m.s2/rad2") = 0.4 "Drag over the square of the speed";
+    Real w_z(unit = "rad/s", start = w_start, fixed = true) "Intermediate inertia";
+    Real w_w(unit = "rad/s", start = (1 + s_start)*w_start, fixed = true) "Wheel";
+    Real w_v(unit = "rad/s", start = if test == 1 then 30 else w_start, fixed = true) "Vehicle";
+    Real dphi(unit = "rad", start = 0, fixed = true) "Torsion of the output shaft";
+    Real dphi_z(unit = "rad", start = 0, fixed = true) "Torsion of the second shaft";
+    Real tau_z(unit = "N.m") "Torque of the second shaft";
+    Real tau_w(unit = "N.m") "Torque of the tyre on the vehicle";
+  equation
+    der(dphi) = w_f/i_f - w_z;
+    der(dphi_z) = w_z - w_w;
+    tau_s = c*dphi + d*der(dphi);
+    tau_z = k_z*dphi_z + d_z*der(dphi_z);
+    J_z*der(w_z) = tau_s - tau_z;
+    J_w*der(w_w) = tau_z - tau_w;
+    J_v*der(w_v) = tau_w - tau_roll - c_air*w_v^2;
+    tau_e = 0;
+    C0.pressure = 0;
+    C1.pressure = 0;
+    C3.pressure = if test > 1 then 1 elseif time < 1 then 0 elseif time < 2 then time - 1 else 1;
+    C2.pressure = if test > 1 then 1 elseif time < 2 then 0 elseif time < 4 then 0.5*(time - 2) else 1;
+    tau_m = if test == 1 then (if time < 5 then 0 else 40)
+            elseif test == 4 then (if time < 1 or time > 2 and time < 3 or time > 4 and time < 5 or time > 6 then 5 else 90)
+            elseif time < 1 or time > 3 then 5
+            else tau_drive;
+  end TyreDrive;
+
+  partial model TyreByClutch "The tyre as a friction element of constant pressure (Reiter 5.2)"
+    extends TyreDrive(s_start = 0.02);
+    Element Cw(c_f = 800) "Tyre on the road";
+  equation
+    Cw.pressure = 1;
+    Cw.w_rel = w_w - w_v;
+    tau_w = Cw.tau;
+  end TyreByClutch;
+
+  partial model TyreByFormula "The tyre by the magic formula, Reiter (138)"
+    extends TyreDrive;
+    parameter Real B = 10 "Stiffness factor";
+    parameter Real C = 1.9 "Shape factor";
+    parameter Real D(unit = "N.m") = 800 "Peak";
+    parameter Real E = 0.97 "Curvature factor";
+    parameter Real w_least(unit = "rad/s") = 0.1 "Slip refers to at least this speed";
+    Real slip "Longitudinal slip";
+  equation
+    slip = (w_w - w_v)/noEvent(max(abs(w_v), w_least));
+    tau_w = D*sin(C*atan(B*slip - E*(B*slip - atan(B*slip))));
+  end TyreByFormula;
+
+  package TyreCases "Reiter's four comparisons (5.2): test 1 to 4, each with both tyres"
+    model Clutch "The tyre as a friction element"
+      extends TyreByClutch;
+      annotation(experiment(StopTime = 8, Tolerance = 1e-8));
+    end Clutch;
+    model Formula "The tyre by the magic formula"
+      extends TyreByFormula;
+      annotation(experiment(StopTime = 8, Tolerance = 1e-8));
+    end Formula;
+  end TyreCases;
 end FutureHybrid;

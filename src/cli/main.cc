@@ -33,6 +33,7 @@ constexpr const char* kFooter = R"(Examples:
   saltus compare pendulum
   saltus sweep ball --vary e=0.5:0.1:0.9 --record h --output bounces.h5
   saltus springs --case undamped
+  saltus collisions --case 7
 
 `saltus simulate --help`, `saltus analyze --help` and `saltus compare --help` explain the options.
 Exit status: 0 reached the stop time (or the model ended the run); 1 stopped early, results up to
@@ -96,6 +97,8 @@ int run(int argc, const char* const* argv) {
   saltus::add_serve_command(program, status);
   saltus::add_realtime_command(program, status);
   saltus::add_springs_command(program, status);
+  saltus::add_collisions_command(program, status);
+  saltus::add_delta_command(program, status);
   saltus::add_examples_command(program, status);
   saltus::add_help_command(program, status);
   try {

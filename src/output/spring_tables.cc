@@ -10,6 +10,7 @@
 
 #include "output/axis.h"
 #include "output/html.h"
+#include "output/svg_frame.h"
 
 namespace saltus {
 namespace {
@@ -20,43 +21,6 @@ constexpr std::array kColors = {"#7f7f7f", "#8c564b", "#d62728", "#ff7f0e", "#bc
 std::string number(double value) {
   return std::isfinite(value) && std::abs(value) < 1e9 ? fmt::format("{:.2e}", value) : "unstable";
 }
-
-// One frame with axes and a clip; curves are added in its coordinates.
-struct Frame {
-  double left, top, width, height;
-  Axis x, y;
-
-  std::string open(const std::string& title, const std::string& x_name) const {
-    std::string svg = fmt::format(
-        "<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" fill=\"none\" stroke=\"#999\"/>\n"
-        "<text x=\"{0}\" y=\"{4}\">{5}</text>\n<text x=\"{6}\" y=\"{7}\" "
-        "text-anchor=\"end\">{8}</text>\n",
-        left, top, width, height, top - 6.0, escape_html(title), left + width, top + height + 32.0,
-        escape_html(x_name));
-    for (const double tick : x.ticks)
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                         left + width * x.position(tick), top + height + 16.0, x.label(tick));
-    for (const double tick : y.ticks)
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-                         left - 5.0, top + height * (1.0 - y.position(tick)) + 4.0, y.label(tick));
-    return svg;
-  }
-
-  template <typename Of>
-  std::string curve(const std::vector<SpringPoint>& points, const char* color, double stroke,
-                    Of of) const {
-    std::string path;
-    for (const SpringPoint& p : points) {
-      const auto [u, v] = of(p);
-      if (!std::isfinite(u) || !std::isfinite(v)) break;
-      path += fmt::format("{:.1f},{:.1f} ", left + width * x.position(u),
-                          top + height * (1.0 - y.position(v)));
-    }
-    return fmt::format(
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>\n", path, color,
-        stroke);
-  }
-};
 
 }  // namespace
 
@@ -119,9 +83,9 @@ std::string springs_svg(const SpringComparison& comparison) {
       escape_html(what.description));
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const double left = kGapX + static_cast<double>(k) * (kWidth + kGapX);
-    const Frame frames[] = {{left, kTop, kWidth, kHeight, time, x},
-                            {left, kTop + kHeight + kGapY, kWidth, kHeight, x, v},
-                            {left, kTop + 2.0 * (kHeight + kGapY), kWidth, kHeight, time, e}};
+    const SvgFrame frames[] = {{left, kTop, kWidth, kHeight, time, x},
+                               {left, kTop + kHeight + kGapY, kWidth, kHeight, x, v},
+                               {left, kTop + 2.0 * (kHeight + kGapY), kWidth, kHeight, time, e}};
     svg += frames[0].open(fmt::format("deflection / m, step {:g} s", steps[k]), "t / s");
     svg += frames[1].open("velocity / m/s", "deflection / m");
     svg += frames[2].open("energy over that at the start", "t / s");

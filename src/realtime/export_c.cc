@@ -202,6 +202,9 @@ void write_model(Definitions& to, std::string& text, const fs_model& m) {
   count("reinit_count", m.reinit_count);
   put("reinits", to.formulas(m.reinits));
   put("reset_place", to.indices(m.reset_place, m.reinit_count));
+  count("left_count", m.left_count);
+  put("lefts", to.formulas(m.lefts));
+  put("left_slots", to.indices(m.left_slots, m.left_count));
   count("termination_count", m.termination_count);
   put("terminations", to.formulas(m.terminations));
   count("sample_count", m.sample_count);

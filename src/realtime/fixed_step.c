@@ -60,7 +60,8 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->ahead = take_numbers(memory, &used, relations);
   e->sizes = take_numbers(memory, &used, relations);
   e->results = take_numbers(
-      memory, &used, larger(larger(2 * m->most_items, 2 * m->reinit_count), m->termination_count));
+      memory, &used, larger(larger(2 * m->most_items, 2 * m->reinit_count),
+                            larger(m->termination_count, m->left_count)));
   e->reset_values = take_numbers(memory, &used, m->reinit_count);
   e->at_zero = take_flags(memory, &used, relations);
   e->fired = take_flags(memory, &used, relations);
@@ -960,6 +961,15 @@ static void begin_instant(fs_engine* e, double t) {
   e->entered_mode = 0;
 }
 
+/* pre() of unknowns, from where the rounds start: what a round does to them is not seen by it. */
+static void take_left_limits(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  size_t k;
+  if (m->left_count == 0) return;
+  evaluate_in_model(e, &m->lefts, t, e->base_values, e->base_slopes, e->results);
+  for (k = 0; k < m->left_count; ++k) e->slots[m->left_slots[k]] = e->results[k];
+}
+
 static void take_terminations(fs_engine* e, double t) {
   const fs_model* m = e->model;
   size_t k;
@@ -984,6 +994,7 @@ static void settle(fs_engine* e, double t) {
     const size_t before = e->mode;
     int agreed, moved, resets;
     ++rounds;
+    take_left_limits(e, t);
     copy(e->entry_slots, e->slots, m->slot_count);
     e->crossing_is_past = k > 0; /* pre() has moved on: what is at zero counts by where it goes */
     agreed = agree(e, t, m->propagates);
@@ -1116,6 +1127,7 @@ static uint64_t locate(fs_engine* e, uint64_t tick, uint64_t length, double t) {
       if (moved) memcpy(e->located, e->fired, relations);
       restore(e);
     } else {
+      arm(e); /* a rebound that rises and falls within the step has left zero */
       low += part;
       save(e);
     }

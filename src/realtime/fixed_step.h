@@ -160,6 +160,9 @@ typedef struct {
   size_t reinit_count;
   fs_formulas reinits;       /* conditions, then values */
   const size_t* reset_place; /* by reinit: in fs_mode.resets */
+  size_t left_count;         /* values just before an instant: pre() of unknowns */
+  fs_formulas lefts;
+  const size_t* left_slots;
   size_t termination_count;
   fs_formulas terminations;
   size_t sample_count;

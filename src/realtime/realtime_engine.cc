@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "expr/differentiate.h"
-#include "model/aliases.h"
 #include "realtime/input_table.h"
 #include "simulate/sorted_waves.h"
 
@@ -57,15 +56,6 @@ RealtimeEngine::RealtimeEngine(const HybridSystem& system, const RealtimeOptions
 // What is not there is refused, not approximated.
 void RealtimeEngine::refuse_unsupported() const {
   if (!model_.delays.empty()) throw Error("delay() has no fixed-step form");
-  // The value before an instant is taken as the value in its first round. That holds for what an
-  // equation differentiates: resets act after the round that asks for them.
-  std::vector<bool> moves(system_.variables().size(), false);
-  mark_differentiated(model_.equations, moves);
-  for (const LeftLimit& l : model_.left_limits)
-    for (const Expr& leaf : leaves_of(l.value))
-      if (leaf.is_variable() && (leaf.node()->order > 0 || !moves[leaf.node()->index]))
-        throw Error(fmt::format("the value of '{}' just before an event has no fixed-step form",
-                                to_string(leaf)));
   for (const Relation& r : model_.relations)
     if (r.leaves_state) throw Error("continuous state machines have no fixed-step form", r.where);
   if (!model_.machines.empty()) throw Error("continuous state machines have no fixed-step form");
@@ -103,6 +93,12 @@ void RealtimeEngine::compile() {
   list.clear();
   for (const Termination& e : model_.terminations) list.push_back(e.condition);
   terminations_ = TapeFormulas(list, inputs);
+  list.clear();
+  for (const LeftLimit& l : model_.left_limits) {
+    list.push_back(l.value);
+    left_slots_.push_back(index_of(l.slot));
+  }
+  lefts_ = TapeFormulas(list, inputs);
   for (const DiscreteVariable& v : model_.discretes) {
     discrete_table_.push_back({index_of(v.symbol), index_of(v.pre)});
     constexpr std::string_view kFed = "$input ";
@@ -129,6 +125,9 @@ void RealtimeEngine::compile() {
   tables_.reinit_count = model_.reinits.size();
   tables_.reinits = reinits_.formulas();
   tables_.reset_place = reset_place_.data();
+  tables_.left_count = left_slots_.size();
+  tables_.lefts = lefts_.formulas();
+  tables_.left_slots = left_slots_.data();
   tables_.termination_count = model_.terminations.size();
   tables_.terminations = terminations_.formulas();
   tables_.sample_count = sample_table_.size();
@@ -146,10 +145,6 @@ void RealtimeEngine::compile_levels(const std::vector<std::vector<Expr>>& inputs
   for (const DiscreteEquation& e : model_.discrete_equations) {
     items.push_back({e.target, e.value});
     equation_slots_.push_back(index_of(e.target));
-  }
-  for (const LeftLimit& l : model_.left_limits) {
-    items.push_back({l.slot, l.value});
-    equation_slots_.push_back(index_of(l.slot));
   }
   for (std::vector<std::size_t>& wave : sort_into_waves(items)) {
     std::vector<Expr> expressions;

@@ -169,11 +169,11 @@ class RealtimeEngine {
   fs_model tables_{};
   fs_engine engine_{};
   SystemState start_state_;
-  TapeFormulas relation_sizes_, reinits_, terminations_, conditions_;
+  TapeFormulas relation_sizes_, reinits_, terminations_, lefts_, conditions_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<fs_relation> relation_table_;
   std::vector<fs_level> level_table_;
-  std::vector<std::size_t> equation_slots_, reset_place_, row_modes_;
+  std::vector<std::size_t> equation_slots_, reset_place_, left_slots_, row_modes_;
   std::vector<fs_discrete> discrete_table_;
   std::vector<fs_sample> sample_table_;
   std::vector<fs_input> input_table_;
