@@ -164,6 +164,9 @@ class Mutator {
 
 }  // namespace
 
+// The sanitizer ends by a signal, so that the input it objects to is saved.
+extern "C" const char* __asan_default_options() { return "abort_on_error=1"; }  // NOLINT
+
 int main(int argc, char** argv) {
   if (argc < 3) {
     std::fprintf(stderr, "usage: %s COUNT FILE...\n", argv[0]);

@@ -1,0 +1,4 @@
+// simulate -> 0: reached the stop time
+model M
+ Real x = time;
+end M;
