@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench soak format lint sanitize fuzz clean setup setup-dev
+.PHONY: help run build test bench soak format lint sanitize fuzz docs clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -50,6 +50,10 @@ sanitize: | setup-dev  ## build with the address and undefined-behaviour sanitiz
 fuzz: | setup-dev  ## run mutated models under the sanitizers for FUZZ_MINUTES (60)
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS) --target fuzz
+
+docs: | setup-dev  ## build the documentation as a site: build/site/index.html
+	@mkdocs build --quiet
+	@echo "The site is build/site/index.html"
 
 clean:  ## remove what was built and simulated
 	@rm -rf build results
