@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/report.h"
 #include "model/build.h"
 #include "modelica/load.h"
 #include "simulate/simulate.h"
@@ -335,6 +336,56 @@ TEST(StartFromText, BooleanAndIntegerParametersMayComeFromAnInitialAlgorithm) {
           1.0);
   EXPECT_NEAR(result.trajectory.column("x").back(), 4.0, 1e-9);
   EXPECT_EQ(result.trajectory.column("over").back(), 1.0);
+}
+
+// Campbell's arm with an elastic joint: the torques that keep its tip on a path. Structure sees two
+// degrees of freedom where there are none, as both torques act on the path by their difference
+// only.
+std::string elastic_arm(const std::string& names, const std::string& a, const std::string& b,
+                        const std::string& c, const std::string& d, const std::string& definitions,
+                        const std::string& start) {
+  return "model Arm\n  Real x1(start = " + start + "), x2, x3(start = -1), x4, x5, x6, u1, u2;\n" +
+         names + "equation\n" + definitions +
+         "  der(x1) = x4; der(x2) = x5; der(x3) = x6;\n"
+         "  der(x4) = 2*" +
+         c + "*(x4 + x6)^2 + x4^2*" + d + " + (2*x3 - x2)*(" + a + " + 2*" + b + ") + " + a +
+         "*(u1 - u2);\n"
+         "  der(x5) = -2*" +
+         c + "*(x4 + x6)^2 - x4^2*" + d + " + (2*x3 - x2)*(1 - 3*" + a + " - 2*" + b + ") - " + a +
+         "*u1 + (" + a +
+         " + 1)*u2;\n"
+         "  der(x6) = -2*" +
+         c + "*(x4 + x6)^2 - x4^2*" + d + " + (2*x3 - x2)*(" + a + " - 9*" + b + ") - 2*x4^2*" + c +
+         " - " + d + "*(x4 + x6)^2 - (" + a + " + " + b +
+         ")*(u1 - u2);\n"
+         "  cos(x1) + cos(x1 + x3) = cos(exp(time) - 1) + cos(time - 1);\n"
+         "  sin(x1) + sin(x1 + x3) = sin(1 - exp(time)) + sin(1 - time);\nend Arm;\n";
+}
+
+TEST(ElasticArm, HasNoFreedomHoweverItIsWritten) {
+  const std::string den = "(2 - cos(x3)^2)";
+  // x1 = 1 - t and x3 = t - exp(t) keep the tip on the path; x2 and u1 - u2 follow from the
+  // equations of x4 and x6, u2 from two derivatives of x2: taken with 40 digits at t = 1.
+  constexpr double kX2 = -1.9384979116550676, kU1 = 1.7974422654808428, kU2 = -6.716640985463462;
+  for (const std::string start : {"1", "0"}) {
+    for (const std::string& text :
+         {elastic_arm("", "2/" + den, "cos(x3)/" + den, "sin(x3)/" + den, "cos(x3)*sin(x3)/" + den,
+                      "", start),
+          elastic_arm("  Real den, aa, bb, cc, dd;\n", "aa", "bb", "cc", "dd",
+                      "  den = 2 - cos(x3)^2; aa = 2/den; bb = cos(x3)/den; cc = sin(x3)/den;\n"
+                      "  dd = cos(x3)*sin(x3)/den;\n",
+                      start)}) {
+      const HybridSystem system = build(load_modelica_text(text, "", {.use_modelica_path = false}));
+      const ModeAnalysis mode = analyse_modes(system, 1).modes.front();
+      EXPECT_EQ(mode.values.mu, 4) << mode.note;
+      EXPECT_EQ(mode.values.d, 0) << mode.note;
+      const SimulateResult result = run(text, 1.0);
+      EXPECT_EQ(result.modes.front().mu, 4);
+      EXPECT_NEAR(result.final.at("x2"), kX2, 1e-8);
+      EXPECT_NEAR(result.final.at("u1"), kU1, 1e-8);
+      EXPECT_NEAR(result.final.at("u2"), kU2, 1e-8);
+    }
+  }
 }
 
 }  // namespace

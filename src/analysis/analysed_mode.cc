@@ -527,6 +527,49 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
   return analysed;
 }
 
+bool highest_level_is_regular(const AnalysedMode& mode, const DaeData& data, double t,
+                              const double* x, const double* dx) {
+  const DaeDefinition& written = mode.written;
+  const std::size_t n = written.unknowns.size();
+  if (n == 0 || n > kLargestDenseRank || written.residuals.size() != n) return true;
+  struct Entry {
+    Eigen::Index row, column;
+  };
+  std::vector<Entry> entries;
+  std::vector<Expr> values;
+  const auto collect = [&](const std::vector<Expr>& symbols, int order) {
+    for (const JacobianEntry& e : jacobian(written.residuals, symbols)) {
+      const int highest = mode.reduced->unknown_orders[e.column];
+      if (order + mode.reduced->differentiated[e.row] != highest) continue;
+      entries.push_back({static_cast<Eigen::Index>(e.row), static_cast<Eigen::Index>(e.column)});
+      values.push_back(mode.rewrite(e.value));
+    }
+  };
+  collect(written.unknowns, 0);
+  collect(written.derivatives, 1);
+  const Tape tape(values, mode.dae->definition().inputs(), TapeCode::kInterpreted);
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> numbers(values.size());
+  const double* inputs[] = {&t, x, dx, data.parameters.data(), data.held.data()};
+  tape.evaluate(inputs, registers, numbers.data());
+  const auto size = static_cast<Eigen::Index>(n);
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(size, size);
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    if (!std::isfinite(numbers[k])) return true;  // nothing can be said here
+    matrix(entries[k].row, entries[k].column) += numbers[k];
+  }
+  // Units must not look like dependence: rows and columns are scaled to size one.
+  for (int sweep = 0; sweep < 3; ++sweep) {
+    for (Eigen::Index i = 0; i < size; ++i)
+      if (const double s = matrix.row(i).cwiseAbs().maxCoeff(); s > 0.0) matrix.row(i) /= s;
+    for (Eigen::Index j = 0; j < size; ++j)
+      if (const double s = matrix.col(j).cwiseAbs().maxCoeff(); s > 0.0) matrix.col(j) /= s;
+  }
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(matrix);
+  const double smallest = qr.matrixR().diagonal().cwiseAbs().minCoeff();
+  return smallest > kRankTolerance;
+}
+
 RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* x,
                          const double* dx) {
   RankReport report;

@@ -110,6 +110,12 @@ struct RankReport {
   bool strangeness_free = true;
   std::size_t suspicious_unknown = 0;  // of the Dae, if not strangeness-free
 };
+// Whether the equations of a mode in reduced form determine the highest derivatives at this point
+// of the form. Structure takes that for granted; where it is not so, the index is higher than
+// structure says. Large modes are taken to be regular.
+bool highest_level_is_regular(const AnalysedMode& mode, const DaeData& data, double t,
+                              const double* x, const double* dx);
+
 RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* x,
                          const double* dx);
 

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
 #include "analysis/analysed_mode.h"
+#include "analysis/causal_guess.h"
 #include "analysis/dependence.h"
 #include "analysis/structural_values.h"
 #include "analysis/structure.h"
@@ -226,11 +229,50 @@ void fill_from_numbers(const Subject& s, const ArrayAnalysis& found, ModeAnalysi
 
 ArrayAnalysis ask_numbers(const Subject& s, double t, const SystemState& near) {
   std::vector<double> x, parameters, held;
-  for (const VariableId v : s.unknowns) x.push_back(near.values[v.index()]);
+  std::vector<double> dx;
+  for (const VariableId v : s.unknowns) {
+    x.push_back(near.values[v.index()]);
+    dx.push_back(near.slopes[v.index()]);
+  }
   for (const Parameter& p : s.system.parameters()) parameters.push_back(p.value);
   for (const Expr& h : s.written.held) held.push_back(near.value_of(h));
-  return analyse_array(s.system.graph(), s.written, t, x, std::vector<double>(x.size(), 0.0),
-                       parameters, held, kLevels);
+  return analyse_array(s.system.graph(), s.written, t, x, dx, parameters, held, kLevels);
+}
+
+// The point at which a run would start: one that satisfies what structure makes of the mode.
+std::optional<SystemState> structural_point(const HybridSystem& system, ModeId id, double t,
+                                            const SystemState& near) {
+  const std::unique_ptr<const AnalysedMode> mode = analyse(system, id);
+  if (mode == nullptr || mode->reduced == nullptr) return {};
+  const DaeDefinition& def = mode->dae->definition();
+  DaeData data = mode->dae->make_data();
+  for (std::size_t k = 0; k < system.parameters().size(); ++k)
+    data.parameters[k] = system.parameters()[k].value;
+  for (std::size_t k = 0; k < def.held.size(); ++k) data.held[k] = near.value_of(def.held[k]);
+  SystemState point = near;
+  CausalGuess(system, *mode->mode, false).improve(t, data.parameters, point);
+  std::vector<double> x, dx;
+  for (const Expr& unknown : def.unknowns) {
+    const std::size_t i = unknown.node()->variable().index();
+    const int order = unknown.node()->order;
+    x.push_back(order == 0 ? point.values[i] : order == 1 ? point.slopes[i] : 0.0);
+    dx.push_back(order == 0 ? point.slopes[i] : 0.0);
+  }
+  std::vector<std::size_t> rows(mode->reduced->fixed_rows);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  ConsistentSolver solver(mode->dae->with_equations(rows), def.controlled);
+  if (!solver.solve_start(data, t, x.data(), dx.data(), std::vector<bool>(x.size(), false)).ok())
+    return {};
+  std::vector<double> recovered(mode->recover.output_count());
+  Tape::Workspace registers = mode->recover.make_workspace();
+  const double* inputs[] = {&t, x.data(), dx.data(), data.parameters.data(), data.held.data()};
+  mode->recover.evaluate(inputs, registers, recovered.data());
+  const std::size_t n = mode->unknowns.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    point.values[mode->unknowns[j].index()] = recovered[j];
+    point.slopes[mode->unknowns[j].index()] = recovered[n + j];
+  }
+  return point;
 }
 
 std::string compare(const CharacteristicValues& structure, const CharacteristicValues& numbers) {
@@ -300,7 +342,14 @@ ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
     return report;
   }
 
-  const ArrayAnalysis found = ask_numbers(s, t, near);
+  ArrayAnalysis found = ask_numbers(s, t, near);
+  bool is_elsewhere = false;  // the start values were no help
+  if (!found.holds && s.offsets.solvable && !found.consistent) {
+    if (const auto point = structural_point(system, id, t, near)) {
+      found = ask_numbers(s, t, *point);
+      is_elsewhere = found.holds;
+    }
+  }
   report.gap = found.gap;
   const bool agrees = s.offsets.solvable && found.values == report.values;
   if (!found.holds && s.offsets.solvable && !found.consistent) {
@@ -313,6 +362,11 @@ ModeAnalysis analyse_mode(const HybridSystem& system, ModeId id, double t,
     if (s.offsets.solvable) report.note = compare(report.values, found.values);
     fill_from_numbers(s, found, report);
   }
+  if (is_elsewhere)
+    report.note += fmt::format(
+        "{}no point near the start values satisfies the equations and their "
+        "derivatives; ranks are those at the point where a run starts",
+        report.note.empty() ? "" : "; ");
   if (!found.holds)
     report.note = fmt::format(
         "the equations are singular: no strangeness index up to {} was found; the values are those "

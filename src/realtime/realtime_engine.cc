@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/sorted_waves.h"
 #include "base/error.h"
 #include "expr/differentiate.h"
 #include "realtime/input_table.h"
-#include "simulate/sorted_waves.h"
 
 namespace saltus {
 namespace {

@@ -1,9 +1,9 @@
 // What an event iteration evaluates, compiled.
 
 #include "analysis/analysed_mode.h"
+#include "analysis/sorted_waves.h"
 #include "expr/differentiate.h"
 #include "simulate/event_iteration.h"
-#include "simulate/sorted_waves.h"
 
 namespace saltus {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/causal_guess.h"
 #include "analysis/flat_modes.h"
 #include "analysis/flow_series.h"
-#include "simulate/causal_guess.h"
 #include "simulate/initial_problem.h"
 #include "simulate/mode_run.h"
 

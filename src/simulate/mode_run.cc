@@ -654,6 +654,11 @@ void ModeRun::transition_values(std::size_t guard, double t, const SystemState& 
   transitions_[guard].evaluate(inputs, transition_registers_[guard], values.data());
 }
 
+bool ModeRun::highest_level_is_regular(double t) const {
+  return analysed_->reduced == nullptr ||
+         saltus::highest_level_is_regular(*analysed_, data_, t, x_.data(), dx_.data());
+}
+
 RankReport ModeRun::measure_ranks(double t) {
   return saltus::measure_ranks(*analysed_->dae, data_, t, x_.data(), dx_.data());
 }

@@ -136,6 +136,8 @@ class ModeRun {
   bool integrated_by_structure() const { return analysed_->projected == nullptr; }
   // At the point made consistent last. Pre: integrated_as_written().
   RankReport measure_ranks(double t);
+  // Of a reduced form, at the point made consistent last.
+  bool highest_level_is_regular(double t) const;
 
  private:
   void compile_transitions(const HybridSystem& system);

@@ -222,11 +222,12 @@ bool Simulation::enter(ModeId id, bool at_start) {
   const std::vector<bool> set = set_;
   std::string culprit;
   transfer_ = {};
+  bool starts = at_start;
   ConsistentOutcome outcome = make_consistent(at_start);
   if (first_visit && outcome.status != ConsistentStatus::kNotFinite &&
       run_->integrated_by_structure()) {
     // Numbers have the last word: a structurally sound mode may be singular or of higher index.
-    const bool agrees = outcome.ok() && structure_holds();
+    const bool agrees = outcome.ok() && structure_holds() && !numbers_disagree(id);
     if (!outcome.ok()) culprit = run_->equation_name(outcome.index);
     if (!agrees && run_->analysed().unknowns.size() <= kLargestByNumbers) {
       try {
@@ -240,8 +241,15 @@ bool Simulation::enter(ModeId id, bool at_start) {
         return false;
       }
       run_->report().visits = 1;
-      state_ = before;
-      outcome = make_consistent(at_start);
+      const SystemState by_structure = std::exchange(state_, before);
+      const bool was_consistent = outcome.ok();
+      // What numbers add to the constraints moves start values; nothing jumps there.
+      starts = at_start || (at_flat_start_ && time_ == start_time_);
+      outcome = make_consistent(starts);
+      if (!outcome.ok() && was_consistent) {
+        state_ = by_structure;
+        outcome = make_consistent(starts);
+      }
     }
   }
   if (outcome.status == ConsistentStatus::kNotFinite) {
@@ -259,7 +267,7 @@ bool Simulation::enter(ModeId id, bool at_start) {
     return false;
   }
   if (at_start) report_changed_starts(before.values);
-  if (!at_start && !take_over(before)) return false;
+  if (!starts && !take_over(before)) return false;
   if (transfer_.ends_at_once()) return true;
   if (stay_within_first_integrals(at_start)) return !stopped_;
   if (tangents_ != nullptr) differentiate_entry(before, set, at_start);
@@ -343,6 +351,20 @@ bool Simulation::structure_holds() {
   run_->report().d = ranks.values.d;
   run_->report().a = ranks.values.a;
   return ranks.strangeness_free;
+}
+
+// Where the equations do not determine the highest derivatives, the index may be higher than
+// structure says. Numbers decide if they find a regular form that says something else.
+bool Simulation::numbers_disagree(ModeId id) {
+  if (run_->analysed().unknowns.size() > kLargestByNumbers ||
+      options_.method == Method::kHalfExplicit || run_->highest_level_is_regular(time_))
+    return false;
+  try {
+    return saltus::analyse_by_numbers(system_, id, time_, state_)->values !=
+           run_->analysed().values;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 StepOutcome Simulation::step() {

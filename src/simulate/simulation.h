@@ -79,6 +79,7 @@ class Simulation {
   bool enter(ModeId id, bool at_start = false);
   bool take_over(const SystemState& before);
   bool structure_holds();
+  bool numbers_disagree(ModeId id);
   void catch_up();
   bool continue_by_numbers();
   void renew_form();

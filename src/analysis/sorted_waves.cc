@@ -1,4 +1,4 @@
-#include "simulate/sorted_waves.h"
+#include "analysis/sorted_waves.h"
 
 #include <unordered_map>
 #include <utility>

@@ -1,9 +1,9 @@
-#include "simulate/causal_guess.h"
+#include "analysis/causal_guess.h"
 
 #include <cmath>
 
+#include "analysis/sorted_waves.h"
 #include "expr/differentiate.h"
-#include "simulate/sorted_waves.h"
 
 namespace saltus {
 namespace {
