@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench soak format lint sanitize fuzz docs clean setup setup-dev
+.PHONY: help run build test bench soak format lint sanitize fuzz kills docs clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -50,6 +50,9 @@ sanitize: | setup-dev  ## build with the address and undefined-behaviour sanitiz
 fuzz: | setup-dev  ## run mutated models under the sanitizers for FUZZ_MINUTES (60)
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS) --target fuzz
+
+kills: build  ## end 50 long runs by kill -9 at random moments and read what they left
+	@tests/faults/system.sh $(SALTUS) 50
 
 docs: | setup-dev  ## build the documentation as a site: build/site/index.html
 	@mkdocs build --quiet
