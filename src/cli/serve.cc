@@ -28,7 +28,7 @@
 #include "expr/differentiate.h"
 #include "output/json.h"
 #include "output/report.h"
-#include "simulate/simulation.h"
+#include "simulate/run.h"
 #include "study/expression.h"
 #include "study/names_of_system.h"
 #include "study/steady.h"
@@ -220,13 +220,13 @@ class Servant {
     const InterruptFlag interrupt;
     options.stop_requested = interrupt.flag();
     const StopScope scope(options.stop_requested, options.max_seconds, 0.5);
-    Simulation simulation(system, options);
+    Run run(system, options);
     try {
-      run_to_end(simulation);
+      run_to_end(run);
     } catch (const StopRequested& stop) {
-      simulation.abandon(stop);
+      abandon(run, stop);
     }
-    last_ = simulation.finish();
+    last_ = finish(run);
     const Trajectory& t = last_.trajectory;
     write_points(t, request.at("points").get<std::string>());
     Json signals = Json::array();
@@ -243,7 +243,7 @@ class Servant {
                             t.parameter_values[k]});
     return {{"points", t.size()},         {"columns", t.width()},
             {"signals", signals},         {"parameters", parameters},
-            {"mode_names", t.mode_names}, {"absent", absent_signals(simulation.system(), t)},
+            {"mode_names", t.mode_names}, {"absent", absent_signals(run.system, t)},
             {"summary", to_json(last_)}};
   }
 

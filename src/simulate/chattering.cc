@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "expr/differentiate.h"
+#include "simulate/enter_mode.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
-#include "simulate/simulation.h"
+#include "simulate/run.h"
+#include "simulate/settle.h"
 
 namespace saltus {
 namespace {
@@ -38,135 +40,25 @@ bool has_derivatives(const Expr& e) {
                      [](const Expr& leaf) { return leaf.is_variable() && leaf.node()->order > 0; });
 }
 
-}  // namespace
-
-bool Chattering::answer(const Firing& firing, bool hop_follows_event) {
-  const ModeId here = run_.run_->analysed().id;
-  const auto slide = slides_.find(here);
-  if (slide != slides_.end()) return leave(slide->second, firing, hop_follows_event);
-  if (run_.events_ != nullptr) return cross_flat(firing, hop_follows_event);
-  const std::size_t chosen = first_by_priority(run_.run_->mode().guards, firing.guards);
-  if (run_.run_->mode().guards[chosen].to.empty()) return false;
-  return cross(here, chosen, firing, hop_follows_event);
-}
-
-// A guard of an ordinary mode has fired.
-bool Chattering::cross(ModeId here, std::size_t chosen, const Firing& firing,
-                       bool hop_follows_event) {
-  const Guard& guard = run_.run_->mode().guards[chosen];
-  const ModeId there = base_of(run_.system_.find_mode(guard.to));
-  const std::optional<Hop> last = last_;
-  last_ = Hop{base_of(here), there, run_.time_};
-
-  SystemState carried = run_.state_;
-  run_.run_->transition_values(chosen, run_.time_, run_.state_, run_.assigned_);
-  for (std::size_t i = 0; i < guard.set.size(); ++i)
-    carried.values[guard.set[i].variable.node()->variable().index()] = run_.assigned_[i];
-
-  const std::optional<Meeting> meeting = pair_up(base_of(here), base_guard(here, chosen), there);
-  std::optional<States> states;
-  Face face;
-  if (meeting) states = states_of(*meeting, carried);
-  if (states && on_surface(*meeting, *states) && agree(*meeting, *states)) {
-    if (const auto rates = rates_of(*meeting, *states)) {
-      face = choose_face(1, *rates);
-      // A flow that is tangential now, yet has been seen to leave to the wrong side.
-      const bool to_and_fro = last && last->from == there && last->to == base_of(here) &&
-                              last->time == run_.time_ && firing.at_step_start;
-      if (!face.slides() && to_and_fro && (*rates)[0] >= 0.0 && (*rates)[1] <= 0.0)
-        face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
-    }
-  }
-  const ChatteringAnswer wanted = run_.options_.chattering;
-  if (face.slides() && wanted == ChatteringAnswer::kFilippov) {
-    go_to(*meeting, face, *states, "sliding-entry", firing, hop_follows_event);
-    return true;
-  }
-  if (face.slides() && wanted == ChatteringAnswer::kStop) {
-    run_.stop(StopReason::kChattering,
-              fmt::format("chattering {}: guard '{}' leads to mode '{}', whose flow leads back; "
-                          "choose the answer filippov or hysteresis to go on",
-                          run_.place(), guard.name, guard.to));
-    return true;
-  }
-  if (wanted != ChatteringAnswer::kHysteresis) return false;
-  if (face.slides()) {
-    for (std::size_t s = 0; s < 2; ++s)
-      add_hysteresis(meeting->sides[s].mode, meeting->crossings[s][0].guards.front());
-  }
-  const auto widened = widened_.find(there);
-  if (widened == widened_.end()) return false;
-  Event event = begin_event(run_.time_, run_.run_->mode(), firing);
-  if (face.slides()) event.tags.emplace_back("chattering");
-  run_.left_ = run_.state_;
-  run_.left_.values.resize(run_.state_.values.size());
-  std::copy(carried.values.begin(), carried.values.end(), run_.state_.values.begin());
-  hop(widened->second, std::move(event), hop_follows_event);
-  return true;
-}
-
-// A guard of a sliding mode has fired.
-bool Chattering::leave(const SlidingMode& slide, const Firing& firing, bool hop_follows_event) {
-  last_.reset();
-  Face face{true, std::vector<Place>(slide.meeting.surface_count(), Place::kSliding), {}};
-  for (const std::size_t i : slide.meeting.surfaces)
-    face.weights.push_back(run_.state_.values[surfaces_[i].weight.node()->index]);
-  bool left = false;
-  for (const std::size_t g : firing.guards) {
-    const SlidingMode::Role& role = slide.roles[g];
-    if (role.exit == SlidingMode::Exit::kOther) continue;
-    const bool positive = role.exit == SlidingMode::Exit::kPositive;
-    face.places[role.surface] = positive ? Place::kPositive : Place::kNegative;
-    face.weights[role.surface] = positive ? 1.0 : 0.0;
-    left = true;
-  }
-  if (left) {
-    const auto states = states_of(slide.meeting, run_.state_);
-    if (!states) {
-      run_.stop(
-          StopReason::kInconsistent,
-          fmt::format("no consistent point {} for the mode that sliding leads to", run_.place()));
-      return true;
-    }
-    go_to(slide.meeting, face, *states, "sliding-exit", firing, hop_follows_event);
-    return true;
-  }
-  if (run_.events_ != nullptr) return leave_flat(slide, firing, hop_follows_event);
-  const std::size_t chosen = first_by_priority(slide.mode.guards, firing.guards);
-  const std::optional<Meeting> meeting = meet_beyond(slide, chosen);
-  if (!meeting) return run_.stopped_;
-  const auto states = states_of(*meeting, run_.state_);
-  if (!states || !on_surface(*meeting, *states)) return false;
-  const auto rates = rates_of(*meeting, *states);
-  if (!rates) return false;
-  face = choose_face(meeting->surface_count(), *rates);
-  if (!face.found) return false;
-  const auto count =
-      static_cast<std::size_t>(std::count(face.places.begin(), face.places.end(), Place::kSliding));
-  go_to(*meeting, face, *states,
-        count < slide.meeting.surface_count() ? "sliding-exit" : "sliding-entry", firing,
-        hop_follows_event);
-  return true;
-}
-
 // The two modes a guard lies between, if the other one has a guard that leads back. The positive
 // side is the mode declared first, so that alpha weighs it.
-std::optional<Meeting> Chattering::pair_up(ModeId here, std::size_t guard, ModeId there) const {
+std::optional<Meeting> pair_up(Run& run, ModeId here, std::size_t guard, ModeId there) {
   if (here == there) return {};
-  const Mode& from = run_.system_.modes()[here.index()];
-  const Mode& to = run_.system_.modes()[there.index()];
+  const Mode& from = run.system.modes()[here.index()];
+  const Mode& to = run.system.modes()[there.index()];
   if (has_derivatives(from.guards[guard].value)) return {};
   for (std::size_t g = 0; g < to.guards.size(); ++g) {
     if (to.guards[g].to != from.name || has_derivatives(to.guards[g].value)) continue;
-    const auto widths = widths_.find(there);
-    if (widths != widths_.end() && widths->second.contains(g)) continue;
-    const SystemState& at = run_.state_;
-    if (std::abs(evaluate(to.guards[g].value, at)) > kOnSurface * size_of(to.guards[g].value, at) &&
+    const auto widths = run.chattering.widths.find(there);
+    if (widths != run.chattering.widths.end() && widths->second.contains(g)) continue;
+    const SystemState& at = run.now.state;
+    if (std::abs(value_of(run, to.guards[g].value, at)) >
+            kOnSurface * size_of(run, to.guards[g].value, at) &&
         to.guards[g].set.empty() && from.guards[guard].set.empty())
       continue;
     Meeting meeting;
     meeting.surfaces = {kUnknownSurface};
-    const auto known = find_surface(from.guards[guard].value);
+    const auto known = find_surface(run, from.guards[guard].value);
     if (known ? known->positive : here < there) {
       meeting.sides = {{there, at.slots}, {here, at.slots}};
       meeting.crossings = {{{to.guards[g].value, {g}}}, {{from.guards[guard].value, {guard}}}};
@@ -179,12 +71,68 @@ std::optional<Meeting> Chattering::pair_up(ModeId here, std::size_t guard, ModeI
   return {};
 }
 
+// A guard of an ordinary mode has fired.
+bool cross_surface(Run& run, ModeId here, std::size_t chosen, const Firing& firing,
+                   bool hop_follows_event) {
+  const Guard& guard = run.now.mode->mode().guards[chosen];
+  const ModeId there = base_of(run, run.system.find_mode(guard.to));
+  const std::optional<Chattering::Crossed> last = run.chattering.last;
+  run.chattering.last = Chattering::Crossed{base_of(run, here), there, run.now.time};
+
+  SystemState carried = run.now.state;
+  run.now.mode->transition_values(chosen, run.now.time, run.now.state, run.instant.assigned);
+  for (std::size_t i = 0; i < guard.set.size(); ++i)
+    carried.values[guard.set[i].variable.node()->variable().index()] = run.instant.assigned[i];
+
+  const std::optional<Meeting> meeting =
+      pair_up(run, base_of(run, here), base_guard(run, here, chosen), there);
+  std::optional<States> states;
+  Face face;
+  if (meeting) states = states_of(run, *meeting, carried);
+  if (states && on_surface(run, *meeting, *states) && agree(run, *meeting, *states)) {
+    if (const auto rates = rates_of(run, *meeting, *states)) {
+      face = choose_face(1, *rates);
+      // A flow that is tangential now, yet has been seen to leave to the wrong side.
+      const bool to_and_fro = last && last->from == there && last->to == base_of(run, here) &&
+                              last->time == run.now.time && firing.at_step_start;
+      if (!face.slides() && to_and_fro && (*rates)[0] >= 0.0 && (*rates)[1] <= 0.0)
+        face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
+    }
+  }
+  const ChatteringAnswer wanted = run.settings.options.chattering;
+  if (face.slides() && wanted == ChatteringAnswer::kFilippov) {
+    go_to(run, *meeting, face, *states, "sliding-entry", firing, hop_follows_event);
+    return true;
+  }
+  if (face.slides() && wanted == ChatteringAnswer::kStop) {
+    stop(run, StopReason::kChattering,
+         fmt::format("chattering {}: guard '{}' leads to mode '{}', whose flow leads back; "
+                     "choose the answer filippov or hysteresis to go on",
+                     place_of(run), guard.name, guard.to));
+    return true;
+  }
+  if (wanted != ChatteringAnswer::kHysteresis) return false;
+  if (face.slides()) {
+    for (std::size_t s = 0; s < 2; ++s)
+      add_hysteresis(run, meeting->sides[s].mode, meeting->crossings[s][0].guards.front());
+  }
+  const auto widened = run.chattering.widened.find(there);
+  if (widened == run.chattering.widened.end()) return false;
+  Event event = begin_event(run.now.time, run.now.mode->mode(), firing);
+  if (face.slides()) event.tags.emplace_back("chattering");
+  run.now.left = run.now.state;
+  run.now.left.values.resize(run.now.state.values.size());
+  std::copy(carried.values.begin(), carried.values.end(), run.now.state.values.begin());
+  hop_to(run, widened->second, std::move(event), hop_follows_event);
+  return true;
+}
+
 // A guard that all sides of a sliding mode have in common has fired: the modes beyond it, together
 // with those it was fired in if they lead back.
-std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::size_t fired) {
+std::optional<Meeting> meet_beyond(Run& run, const SlidingMode& slide, std::size_t fired) {
   const Meeting& near = slide.meeting;
   const std::vector<std::size_t>& crossing = slide.roles[fired].guards;
-  const auto& modes = run_.system_.modes();
+  const auto& modes = run.system.modes();
   const std::size_t n = near.surface_count();
   const auto guard_between = [&](ModeId from, ModeId to, const Expr& value) {
     const std::vector<Guard>& guards = modes[from.index()].guards;
@@ -200,7 +148,7 @@ std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::si
     if (crossing[b] == SlidingMode::npos) return {};
     const Guard& guard = modes[near.sides[b].mode.index()].guards[crossing[b]];
     if (guard.to.empty() || !guard.set.empty()) return {};
-    beyond.sides[b].mode = run_.system_.find_mode(guard.to);
+    beyond.sides[b].mode = run.system.find_mode(guard.to);
     across.push_back({guard.value, {crossing[b]}});
     const std::size_t g = guard_between(beyond.sides[b].mode, near.sides[b].mode, guard.value);
     if (g != SlidingMode::npos)
@@ -219,18 +167,19 @@ std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::si
   if (back.size() < near.sides.size()) return beyond;
   if (n == kMaxSurfaces) {
     // No more flows are mixed; one more surface can only be crossed.
-    if (run_.time_ - last_crossed_ > kAtOnce * std::max(1.0, std::abs(run_.time_))) {
-      last_crossed_ = run_.time_;
+    if (run.now.time - run.chattering.last_crossed >
+        kAtOnce * std::max(1.0, std::abs(run.now.time))) {
+      run.chattering.last_crossed = run.now.time;
       return beyond;
     }
-    run_.stop(StopReason::kChattering,
-              fmt::format("the state slides on {} surfaces {} and the flows meet at one more, "
-                          "'{}': more are not mixed; choose hysteresis to go on",
-                          kMaxSurfaces, run_.place(), slide.mode.guards[fired].name));
+    stop(run, StopReason::kChattering,
+         fmt::format("the state slides on {} surfaces {} and the flows meet at one more, "
+                     "'{}': more are not mixed; choose hysteresis to go on",
+                     kMaxSurfaces, place_of(run), slide.mode.guards[fired].name));
     return {};
   }
 
-  const auto known = find_surface(across.back().value);
+  const auto known = find_surface(run, across.back().value);
   const bool near_is_positive =
       known ? known->positive : near.sides.back().mode < beyond.sides.back().mode;
   Meeting both;
@@ -248,16 +197,72 @@ std::optional<Meeting> Chattering::meet_beyond(const SlidingMode& slide, std::si
   return both;
 }
 
+// A guard of a sliding mode has fired.
+bool leave_sliding(Run& run, const SlidingMode& slide, const Firing& firing,
+                   bool hop_follows_event) {
+  run.chattering.last.reset();
+  Face face{true, std::vector<Place>(slide.meeting.surface_count(), Place::kSliding), {}};
+  for (const std::size_t i : slide.meeting.surfaces)
+    face.weights.push_back(run.now.state.values[run.chattering.surfaces[i].weight.node()->index]);
+  bool left = false;
+  for (const std::size_t g : firing.guards) {
+    const SlidingMode::Role& role = slide.roles[g];
+    if (role.exit == SlidingMode::Exit::kOther) continue;
+    const bool positive = role.exit == SlidingMode::Exit::kPositive;
+    face.places[role.surface] = positive ? Place::kPositive : Place::kNegative;
+    face.weights[role.surface] = positive ? 1.0 : 0.0;
+    left = true;
+  }
+  if (left) {
+    const auto states = states_of(run, slide.meeting, run.now.state);
+    if (!states) {
+      stop(run, StopReason::kInconsistent,
+           fmt::format("no consistent point {} for the mode that sliding leads to", place_of(run)));
+      return true;
+    }
+    go_to(run, slide.meeting, face, *states, "sliding-exit", firing, hop_follows_event);
+    return true;
+  }
+  if (run.events != nullptr) return leave_flat(run, slide, firing, hop_follows_event);
+  const std::size_t chosen = first_by_priority(slide.mode.guards, firing.guards);
+  const std::optional<Meeting> meeting = meet_beyond(run, slide, chosen);
+  if (!meeting) return run.log.stopped;
+  const auto states = states_of(run, *meeting, run.now.state);
+  if (!states || !on_surface(run, *meeting, *states)) return false;
+  const auto rates = rates_of(run, *meeting, *states);
+  if (!rates) return false;
+  face = choose_face(meeting->surface_count(), *rates);
+  if (!face.found) return false;
+  const auto count =
+      static_cast<std::size_t>(std::count(face.places.begin(), face.places.end(), Place::kSliding));
+  go_to(run, *meeting, face, *states,
+        count < slide.meeting.surface_count() ? "sliding-exit" : "sliding-entry", firing,
+        hop_follows_event);
+  return true;
+}
+
+}  // namespace
+
+bool answer_chattering(Run& run, const Firing& firing, bool hop_follows_event) {
+  const ModeId here = run.now.mode->analysed().id;
+  const auto slide = run.chattering.slides.find(here);
+  if (slide != run.chattering.slides.end())
+    return leave_sliding(run, slide->second, firing, hop_follows_event);
+  if (run.events != nullptr) return cross_flat(run, firing, hop_follows_event);
+  const std::size_t chosen = first_by_priority(run.now.mode->mode().guards, firing.guards);
+  if (run.now.mode->mode().guards[chosen].to.empty()) return false;
+  return cross_surface(run, here, chosen, firing, hop_follows_event);
+}
+
 // Each side's own consistent state at this point; none if a side has none.
-std::optional<Chattering::States> Chattering::states_of(const Meeting& meeting,
-                                                        const SystemState& carried) {
+std::optional<States> states_of(Run& run, const Meeting& meeting, const SystemState& carried) {
   States states;
   for (const Side& side : meeting.sides) {
-    const bool is_here = base_of(run_.run_->analysed().id) == side.mode;
-    states.push_back(is_here ? run_.state_ : carried);
+    const bool is_here = base_of(run, run.now.mode->analysed().id) == side.mode;
+    states.push_back(is_here ? run.now.state : carried);
     states.back().slots = side.slots;
     try {
-      if (!run_.visit(side.mode).make_consistent(run_.time_, states.back()).ok()) return {};
+      if (!visit(run, side.mode).make_consistent(run.now.time, states.back()).ok()) return {};
     } catch (const Error&) {
       return {};  // the ordinary transition will say why
     }
@@ -265,21 +270,21 @@ std::optional<Chattering::States> Chattering::states_of(const Meeting& meeting,
   return states;
 }
 
-bool Chattering::on_surface(const Meeting& meeting, const States& states) const {
+bool on_surface(Run& run, const Meeting& meeting, const States& states) {
   for (std::size_t b = 0; b < states.size(); ++b) {
     for (const Crossing& crossing : meeting.crossings[b]) {
       const Expr& value = crossing.value;
-      const double limit = kOnSurface * size_of(value, states[b]);
-      if (!(std::abs(evaluate(value, states[b])) <= limit)) return false;
+      const double limit = kOnSurface * size_of(run, value, states[b]);
+      if (!(std::abs(value_of(run, value, states[b])) <= limit)) return false;
     }
   }
   return true;
 }
 
 // Whether going there and back changes nothing that both modes integrate (KM (25), (27)).
-bool Chattering::agree(const Meeting& meeting, const States& states) const {
-  const AnalysedMode& first = run_.modes_[meeting.sides[0].mode.index()]->analysed();
-  const AnalysedMode& second = run_.modes_[meeting.sides[1].mode.index()]->analysed();
+bool agree(const Run& run, const Meeting& meeting, const States& states) {
+  const AnalysedMode& first = run.modes.runs[meeting.sides[0].mode.index()]->analysed();
+  const AnalysedMode& second = run.modes.runs[meeting.sides[1].mode.index()]->analysed();
   for (std::size_t j = 0; j < first.unknowns.size(); ++j) {
     const VariableId id = first.unknowns[j];
     const auto other = std::lower_bound(second.unknowns.begin(), second.unknowns.end(), id);
@@ -288,19 +293,19 @@ bool Chattering::agree(const Meeting& meeting, const States& states) const {
       continue;
     const double a = states[0].values[id.index()];
     const double b = states[1].values[id.index()];
-    if (std::abs(a - b) > kOnSurface * std::max(std::abs(a), run_.system_.variable(id).nominal))
+    if (std::abs(a - b) > kOnSurface * std::max(std::abs(a), run.system.variable(id).nominal))
       return false;
   }
   return true;
 }
 
 // d/dt of every surface along every side, positive where it leads to the positive side.
-std::optional<std::vector<double>> Chattering::rates_of(const Meeting& meeting,
-                                                        const States& states) {
+std::optional<std::vector<double>> rates_of(Run& run, const Meeting& meeting,
+                                            const States& states) {
   std::vector<double> rates;
   for (std::size_t b = 0; b < states.size(); ++b) {
     for (std::size_t i = 0; i < meeting.surface_count(); ++i) {
-      const auto rate = rate_of(meeting.sides[b], meeting.crossings[b][i].value, states[b]);
+      const auto rate = rate_of(run, meeting.sides[b], meeting.crossings[b][i].value, states[b]);
       if (!rate) return {};
       rates.push_back((b >> i & 1U) != 0 ? *rate : -*rate);
     }
@@ -310,21 +315,21 @@ std::optional<std::vector<double>> Chattering::rates_of(const Meeting& meeting,
 
 // d/dt of a value along the flow of a side, from now on: of two branches that are equal here the
 // one that grows faster is the larger one.
-std::optional<double> Chattering::rate_of(const Side& side, const Expr& value,
-                                          const SystemState& state) {
+std::optional<double> rate_of(Run& run, const Side& side, const Expr& value,
+                              const SystemState& state) {
   if (value.node() != nullptr && (value.node()->op == Op::kMax || value.node()->op == Op::kMin)) {
     const bool takes_larger = value.node()->op == Op::kMax;
     const Expr a(value.node()->children[0]);
     const Expr b(value.node()->children[1]);
-    const double lead = evaluate(a, state) - evaluate(b, state);
-    if (std::abs(lead) > kOnSurface * size_of(value, state))
-      return rate_of(side, (lead > 0.0) == takes_larger ? a : b, state);
-    const auto rate_a = rate_of(side, a, state);
-    const auto rate_b = rate_of(side, b, state);
+    const double lead = value_of(run, a, state) - value_of(run, b, state);
+    if (std::abs(lead) > kOnSurface * size_of(run, value, state))
+      return rate_of(run, side, (lead > 0.0) == takes_larger ? a : b, state);
+    const auto rate_a = rate_of(run, side, a, state);
+    const auto rate_b = rate_of(run, side, b, state);
     if (!rate_a || !rate_b) return {};
     return takes_larger ? std::max(*rate_a, *rate_b) : std::min(*rate_a, *rate_b);
   }
-  const AnalysedMode& mode = run_.modes_[side.mode.index()]->analysed();
+  const AnalysedMode& mode = run.modes.runs[side.mode.index()]->analysed();
   bool integrated = true;
   std::vector<Expr> held;  // what this mode does not determine
   for (const Expr& leaf : leaves_of(value)) {
@@ -338,67 +343,70 @@ std::optional<double> Chattering::rate_of(const Side& side, const Expr& value,
     integrated =
         integrated && mode.differential[static_cast<std::size_t>(found - mode.unknowns.begin())];
   }
-  if (integrated) return evaluate(der(value), state);
+  if (integrated) return value_of(run, der(value), state);
   // Algebraic unknowns have no slope of their own: the mode together with the rate does.
-  auto found = probes_.find({side.mode, value.node()});
-  if (found == probes_.end()) {
-    Mode probe = run_.system_.modes()[side.mode.index()];
+  auto found = run.chattering.probes.find({side.mode, value.node()});
+  if (found == run.chattering.probes.end()) {
+    Mode probe = run.system.modes()[side.mode.index()];
     probe.guards.clear();
-    probe.name = unused_name(fmt::format("${}.rate", probe.name));
-    const Expr rate = run_.system_.variable(probe.name);
+    probe.name = unused_name(run, fmt::format("${}.rate", probe.name));
+    const Expr rate = run.system.variable(probe.name);
     probe.equations.emplace_back("rate of a guard", rate == der(value));
     for (const Expr& symbol : held)
       probe.equations.emplace_back("hold " + to_string(symbol), der(symbol) == 0.0);
-    const Probe made{run_.add_mode(std::move(probe)), rate.node()->variable()};
-    found = probes_.emplace(std::pair(side.mode, value.node()), made).first;
+    const Chattering::Probe made{add_mode(run, std::move(probe)), rate.node()->variable()};
+    found = run.chattering.probes.emplace(std::pair(side.mode, value.node()), made).first;
   }
   SystemState probed = state;
-  probed.values.resize(run_.system_.variables().size());
+  probed.values.resize(run.system.variables().size());
   probed.slopes.resize(probed.values.size());
   try {
-    if (!run_.visit(found->second.mode).make_consistent(run_.time_, probed).ok()) return {};
+    if (!visit(run, found->second.mode).make_consistent(run.now.time, probed).ok()) return {};
   } catch (const Error&) {
     return {};
   }
   return probed.values[found->second.rate.index()];
 }
 
-double Chattering::evaluate(const Expr& value, const SystemState& state) const {
+double value_of(Run& run, const Expr& value, const SystemState& state) {
   if (value.is_number()) return value.number();
-  if (parameters_.empty())
-    for (const Parameter& p : run_.system_.parameters()) parameters_.push_back(p.value);
-  auto found = formulas_.find(value.node());
-  if (found == formulas_.end()) {
+  if (run.chattering.parameters.empty())
+    for (const Parameter& p : run.system.parameters()) run.chattering.parameters.push_back(p.value);
+  auto found = run.chattering.formulas.find(value.node());
+  if (found == run.chattering.formulas.end()) {
     const BuildingTime building;
-    const HybridSystem& system = run_.system_;
-    if (inputs_.empty() || inputs_[1].size() != system.variables().size() ||
-        inputs_[4].size() != system.graph().slot_count())
-      inputs_ = state_inputs(system);
-    const Tape tape(std::span(&value, 1), inputs_);
-    found = formulas_.emplace(value.node(), Formula{tape, tape.make_workspace()}).first;
+    const HybridSystem& system = run.system;
+    if (run.chattering.inputs.empty() ||
+        run.chattering.inputs[1].size() != system.variables().size() ||
+        run.chattering.inputs[4].size() != system.graph().slot_count())
+      run.chattering.inputs = state_inputs(system);
+    const Tape tape(std::span(&value, 1), run.chattering.inputs);
+    found = run.chattering.formulas
+                .emplace(value.node(), Chattering::Formula{tape, tape.make_workspace()})
+                .first;
   }
-  const double* inputs[] = {&run_.time_, state.values.data(), state.slopes.data(),
-                            parameters_.data(), state.slots.data()};
+  const double* inputs[] = {&run.now.time, state.values.data(), state.slopes.data(),
+                            run.chattering.parameters.data(), state.slots.data()};
   double result = 0.0;
   found->second.tape.evaluate(inputs, found->second.registers, &result);
   return result;
 }
 
 // As AnalysedMode::guard_sizes: what the value would be if its terms did not cancel.
-double Chattering::size_of(const Expr& value, const SystemState& state) const {
+double size_of(Run& run, const Expr& value, const SystemState& state) {
   if (value.is_number()) return 0.0;
-  auto found = sizes_.find(value.node());
-  if (found == sizes_.end()) {
+  auto found = run.chattering.sizes.find(value.node());
+  if (found == run.chattering.sizes.end()) {
     const BuildingTime building;
     Expr size = 0.0;
     for (const Expr& leaf : leaves_of(value)) {
       if (!leaf.is_variable()) continue;
-      const double nominal = run_.system_.variable(leaf.node()->variable()).nominal;
+      const double nominal = run.system.variable(leaf.node()->variable()).nominal;
       size += abs(partial(value, leaf)) * max(abs(leaf), nominal);
     }
-    found = sizes_.emplace(value.node(), size).first;
+    found = run.chattering.sizes.emplace(value.node(), size).first;
   }
-  return evaluate(found->second, state);
+  return value_of(run, found->second, state);
 }
 
 }  // namespace saltus

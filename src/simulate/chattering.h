@@ -16,127 +16,105 @@
 namespace saltus {
 
 class ModeRun;
-class Simulation;
+struct Run;
 
 // Chattering of one run: recognised when a guard fires, by the sign conditions of KM (24)-(28) and
 // (37)-(39), and answered as SimulateOptions::chattering says: by a sliding mode, by hysteresis, or
-// by the end of the run. Internal to Simulation.
-class Chattering {
- public:
-  friend class FlatContacts;
-
-  explicit Chattering(Simulation& run) : run_(run) {}
-
-  // Looks at a firing before its transition is taken. True if it was answered here: the run is in
-  // another mode then, or has stopped. False: an ordinary transition.
-  bool answer(const Firing& firing, bool hop_follows_event);
-
-  // The variable that is the weight of the positive side of a surface while it is held.
-  Expr weight_of(const Expr& surface);
-
-  bool is_sliding(ModeId id) const { return slides_.contains(id); }
-
-  // A mode was made from another by holding some of its guards: it chatters and slides as that did.
-  void take_over(ModeId from, ModeId to, const std::vector<std::size_t>& held);
-
-  // Flat models: leaves a sliding mode, if the run is in one, for the side of more weight, so that
-  // something else can happen there; slide_again leads back where the flows still meet.
-  std::vector<Expr> step_aside(const std::string& why);
-  void slide_again(const std::vector<Expr>& surfaces);
-
-  // Tells the guards of a flat mode, or of a sliding mode of one, which relations have hysteresis.
-  void apply_widths(ModeRun& run);
-
-  // Flags a cycle of modes that has repeated on intervals shorter than the limit (HM Definition
-  // 15): a tag on the last event, and one warning.
-  void flag_cycles();
-
- private:
+// by the end of the run.
+struct Chattering {
   struct Surface {
     Expr value;   // positive on the positive side
     Expr weight;  // the variable alpha: weight of the positive side
   };
-  struct Hop {
+  struct Crossed {
     ModeId from, to;
     double time = 0.0;
   };
-  using States = std::vector<SystemState>;  // by side
-
-  bool cross(ModeId here, std::size_t guard, const Firing& firing, bool hop_follows_event);
-  bool leave(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
-  bool cross_flat(const Firing& firing, bool hop_follows_event);
-  bool leave_flat(const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
-  std::vector<Expr> surfaces_of(const SlidingMode& slide) const;
-  std::size_t heavy_side(const SlidingMode& slide) const;
-  bool go_to_side(const SlidingMode& slide, std::size_t side, const Firing& firing,
-                  bool hop_follows_event, const std::string& why);
-  bool may_slide(const Expr& surface);
-  bool slide_on_flat(const std::vector<Expr>& surfaces, std::size_t sliding, const Firing& firing,
-                     bool hop_follows_event);
-  std::optional<std::pair<Meeting, States>> meet_flat(const std::vector<Expr>& surfaces);
-  std::optional<std::size_t> settle_side(const std::vector<Expr>& surfaces, std::size_t side,
-                                         SystemState& state);
-  std::optional<Meeting> pair_up(ModeId here, std::size_t guard, ModeId there) const;
-  std::optional<Meeting> meet_beyond(const SlidingMode& slide, std::size_t guard);
-  std::optional<States> states_of(const Meeting& meeting, const SystemState& carried);
-  std::optional<std::vector<double>> rates_of(const Meeting& meeting, const States& states);
-  std::optional<double> rate_of(const Side& side, const Expr& value, const SystemState& state);
-  bool on_surface(const Meeting& meeting, const States& states) const;
-  bool agree(const Meeting& meeting, const States& states) const;
-  void go_to(const Meeting& meeting, const Face& face, const States& states, const char* tag,
-             const Firing& firing, bool hop_follows_event, const std::string& why = {});
-  void hop(ModeId to, Event event, bool hop_follows_event);
-
-  const SlidingMode& slide_on(const Meeting& meeting, const States& states);
-  struct KnownSurface {
-    std::size_t index = 0;
-    bool positive = true;  // `value` is positive where the surface is
-  };
-  std::optional<KnownSurface> find_surface(const Expr& value) const;
-  std::size_t make_surface(const Meeting& meeting, std::size_t surface);
-  std::vector<VariableId> tied_variables(const Meeting& meeting, const States& states) const;
-  std::string unused_name(const std::string& name) const;
-  double evaluate(const Expr& value, const SystemState& state) const;
-  double size_of(const Expr& value, const SystemState& state) const;
-
-  // The mode that another was made from by hysteresis or by holding guards, and its guard.
-  ModeId base_of(ModeId id) const;
-  std::size_t base_guard(ModeId id, std::size_t guard) const;
-  void add_hysteresis(ModeId base, std::size_t guard);
-  void widen_flat(const Expr& surface);
-  double width_at(const Expr& value);
-
-  Simulation& run_;
-  std::vector<Surface> surfaces_;
-  std::map<ModeId, SlidingMode> slides_;
-  std::map<std::vector<std::pair<ModeId, std::vector<double>>>, ModeId> by_sides_;
   struct Probe {
     ModeId mode;
     VariableId rate;
   };
-  std::map<std::pair<ModeId, const Node*>, Probe> probes_;
-  // Expressions that have been evaluated, compiled.
   struct Formula {
     Tape tape;
     Tape::Workspace registers;
   };
-  mutable std::map<const Node*, Formula> formulas_;
-  mutable std::vector<std::vector<Expr>> inputs_;  // of the formulas
-  mutable std::map<const Node*, Expr> sizes_;      // of values, as formulas
-  mutable std::vector<double> parameters_;
-  std::optional<Hop> last_;  // ordinary, to tell when two modes send the state to and fro
+
+  std::vector<Surface> surfaces;
+  std::map<ModeId, SlidingMode> slides;
+  std::map<std::vector<std::pair<ModeId, std::vector<double>>>, ModeId> by_sides;
+  std::map<std::pair<ModeId, const Node*>, Probe> probes;
+  // Expressions that have been evaluated, compiled.
+  std::map<const Node*, Formula> formulas;
+  std::vector<std::vector<Expr>> inputs;  // of the formulas
+  std::map<const Node*, Expr> sizes;      // of values, as formulas
+  std::vector<double> parameters;
+  std::optional<Crossed> last;  // ordinary, to tell when two modes send the state to and fro
   // Hysteresis: what is added to guards of a mode, the mode with them, and the way back.
-  std::map<ModeId, std::map<std::size_t, double>> widths_;
-  std::map<ModeId, ModeId> widened_;
-  std::map<ModeId, ModeId> bases_;
-  std::map<ModeId, std::vector<std::size_t>> base_guards_;  // where they are not the same
+  std::map<ModeId, std::map<std::size_t, double>> widths;
+  std::map<ModeId, ModeId> widened;
+  std::map<ModeId, ModeId> bases;
+  std::map<ModeId, std::vector<std::size_t>> base_guards;  // where they are not the same
   // Flat models, by value of a surface: the discrete equations that follow from its relations, or
   // nothing if something remembers them.
-  std::map<const Node*, std::optional<std::vector<std::size_t>>> followers_;
-  std::map<std::size_t, double> flat_widths_;                       // of hysteresis, by relation
-  double last_crossed_ = -std::numeric_limits<double>::infinity();  // one too many, when
-  bool cycle_reported_ = false;
-  std::size_t hopeless_events_ = 0;
+  std::map<const Node*, std::optional<std::vector<std::size_t>>> followers;
+  std::map<std::size_t, double> flat_widths;                       // of hysteresis, by relation
+  double last_crossed = -std::numeric_limits<double>::infinity();  // one too many, when
+  bool cycle_reported = false;
+  std::size_t hopeless_events = 0;
 };
+
+// Looks at a firing before its transition is taken. True if it was answered here: the run is in
+// another mode then, or has stopped. False: an ordinary transition.
+bool answer_chattering(Run& run, const Firing& firing, bool hop_follows_event);
+
+// The variable that is the weight of the positive side of a surface while it is held.
+Expr weight_of(Run& run, const Expr& surface);
+
+// A mode was made from another by holding some of its guards: it chatters and slides as that did.
+void inherit_chattering(Run& run, ModeId from, ModeId to, const std::vector<std::size_t>& held);
+
+// Flat models: leaves a sliding mode, if the run is in one, for the side of more weight, so that
+// something else can happen there; slide_again leads back where the flows still meet.
+std::vector<Expr> step_aside(Run& run, const std::string& why);
+void slide_again(Run& run, const std::vector<Expr>& surfaces);
+
+// Tells the guards of a flat mode, or of a sliding mode of one, which relations have hysteresis.
+void apply_widths(Run& run, ModeRun& mode);
+
+// Flags a cycle of modes that has repeated on intervals shorter than the limit (HM Definition
+// 15): a tag on the last event, and one warning.
+void flag_cycles(Run& run);
+
+// d/dt of a value along the flow of a side, from now on.
+std::optional<double> rate_of(Run& run, const Side& side, const Expr& value,
+                              const SystemState& state);
+
+// Parts, for the files chattering.cc (what the flows do), chattering_flat.cc (the same where sides
+// are settled by the event iteration) and chattering_answers.cc (what follows).
+using States = std::vector<SystemState>;  // by side
+bool cross_flat(Run& run, const Firing& firing, bool hop_follows_event);
+bool leave_flat(Run& run, const SlidingMode& slide, const Firing& firing, bool hop_follows_event);
+std::optional<States> states_of(Run& run, const Meeting& meeting, const SystemState& carried);
+std::optional<std::vector<double>> rates_of(Run& run, const Meeting& meeting, const States& states);
+bool on_surface(Run& run, const Meeting& meeting, const States& states);
+bool agree(const Run& run, const Meeting& meeting, const States& states);
+double value_of(Run& run, const Expr& value, const SystemState& state);
+double size_of(Run& run, const Expr& value, const SystemState& state);
+struct KnownSurface {
+  std::size_t index = 0;
+  bool positive = true;  // `value` is positive where the surface is
+};
+std::optional<KnownSurface> find_surface(const Run& run, const Expr& value);
+std::string unused_name(const Run& run, const std::string& name);
+// Into the mode, or the sliding mode, of a face.
+void go_to(Run& run, const Meeting& meeting, const Face& face, const States& states,
+           const char* tag, const Firing& firing, bool hop_follows_event,
+           const std::string& why = {});
+void hop_to(Run& run, ModeId to, Event event, bool hop_follows_event);
+// The mode that another was made from by hysteresis or by holding guards, and its guard.
+ModeId base_of(const Run& run, ModeId id);
+std::size_t base_guard(const Run& run, ModeId id, std::size_t guard);
+double width_at(Run& run, const Expr& value);
+void add_hysteresis(Run& run, ModeId base, std::size_t guard);
 
 }  // namespace saltus

@@ -8,9 +8,11 @@
 
 #include "expr/differentiate.h"
 #include "simulate/chattering.h"
+#include "simulate/enter_mode.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
-#include "simulate/simulation.h"
+#include "simulate/run.h"
+#include "simulate/settle.h"
 
 namespace saltus {
 namespace {
@@ -55,65 +57,31 @@ Meeting on_face(const Meeting& meeting, const std::vector<Place>& places) {
   return result;
 }
 
-}  // namespace
-
-std::optional<Chattering::KnownSurface> Chattering::find_surface(const Expr& value) const {
-  for (std::size_t i = 0; i < surfaces_.size(); ++i) {
-    if (surfaces_[i].value.same_as(value)) return KnownSurface{i, true};
-    if (surfaces_[i].value.same_as(-value)) return KnownSurface{i, false};
-  }
-  return {};
-}
-
-std::size_t Chattering::make_surface(const Meeting& meeting, std::size_t surface) {
-  const Mode& positive = run_.system_.modes()[meeting.sides.back().mode.index()];
+std::size_t make_surface(Run& run, const Meeting& meeting, std::size_t surface) {
+  const Mode& positive = run.system.modes()[meeting.sides.back().mode.index()];
   const Expr& value = meeting.crossings.back()[surface].value;
-  if (const auto known = find_surface(value)) return known->index;
-  const std::string number = surfaces_.empty() ? "" : std::to_string(surfaces_.size() + 1);
-  const std::string side = meeting.surface_count() == 1 && run_.events_ == nullptr
+  if (const auto known = find_surface(run, value)) return known->index;
+  const std::string number =
+      run.chattering.surfaces.empty() ? "" : std::to_string(run.chattering.surfaces.size() + 1);
+  const std::string side = meeting.surface_count() == 1 && run.events == nullptr
                                ? fmt::format("mode '{}'", positive.name)
                                : "its positive side";
-  const Expr weight = run_.system_.variable(
-      unused_name("alpha" + number),
+  const Expr weight = run.system.variable(
+      unused_name(run, "alpha" + number),
       {.unit = "1",
        .description = fmt::format("weight of {} while sliding on {} = 0", side, to_string(value))});
-  surfaces_.push_back({value, weight});
-  return surfaces_.size() - 1;
-}
-
-Expr Chattering::weight_of(const Expr& surface) {
-  for (const Surface& known : surfaces_)
-    if (known.value.same_as(surface)) return known.weight;
-  const std::string number = surfaces_.empty() ? "" : std::to_string(surfaces_.size() + 1);
-  const Expr weight = run_.system_.variable(
-      unused_name("alpha" + number),
-      {.unit = "1",
-       .description =
-           fmt::format("weight of its positive side while sliding on {} = 0", to_string(surface))});
-  surfaces_.push_back({surface, weight});
-  return weight;
-}
-
-std::string Chattering::unused_name(const std::string& name) const {
-  std::string candidate = name;
-  for (int k = 2;
-       has_name(run_.system_.variables(), candidate) ||
-       has_name(run_.system_.parameters(), candidate) ||
-       has_name(run_.system_.derived(), candidate) || has_name(run_.system_.modes(), candidate);
-       ++k)
-    candidate = fmt::format("{} {}", name, k);
-  return candidate;
+  run.chattering.surfaces.push_back({value, weight});
+  return run.chattering.surfaces.size() - 1;
 }
 
 // Variables of only the positive side that the way back sets, where that agrees with their values:
 // they belong to the other side's unknowns. Where it does not, they follow their own equations.
-std::vector<VariableId> Chattering::tied_variables(const Meeting& meeting,
-                                                   const States& states) const {
+std::vector<VariableId> tied_variables(Run& run, const Meeting& meeting, const States& states) {
   std::vector<VariableId> tied;
   if (meeting.surface_count() != 1 || meeting.crossings[0][0].guards.empty()) return tied;
-  const auto& modes = run_.system_.modes();
-  const auto own = unknowns_of(run_.system_, modes[meeting.sides[0].mode.index()]);
-  const auto positive = unknowns_of(run_.system_, modes[meeting.sides[1].mode.index()]);
+  const auto& modes = run.system.modes();
+  const auto own = unknowns_of(run.system, modes[meeting.sides[0].mode.index()]);
+  const auto positive = unknowns_of(run.system, modes[meeting.sides[1].mode.index()]);
   const Mode& negative_mode = modes[meeting.sides[0].mode.index()];
   for (const Assignment& a : negative_mode.guards[meeting.crossings[0][0].guards.front()].set) {
     const VariableId id = a.variable.node()->variable();
@@ -121,14 +89,15 @@ std::vector<VariableId> Chattering::tied_variables(const Meeting& meeting,
         !std::binary_search(positive.begin(), positive.end(), id))
       continue;
     const double now = states[1].values[id.index()];
-    const double nominal = run_.system_.variable(id).nominal;
-    if (std::abs(evaluate(a.value, states[0]) - now) <= 1e-9 * std::max(std::abs(now), nominal))
+    const double nominal = run.system.variable(id).nominal;
+    if (std::abs(value_of(run, a.value, states[0]) - now) <=
+        1e-9 * std::max(std::abs(now), nominal))
       tied.push_back(id);
   }
   return tied;
 }
 
-const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& states) {
+const SlidingMode& slide_on(Run& run, const Meeting& meeting, const States& states) {
   // Slots that the sides agree on are held, and may differ from visit to visit.
   std::vector<std::pair<ModeId, std::vector<double>>> key;
   for (const Side& side : meeting.sides) {
@@ -138,9 +107,9 @@ const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& st
                               [&](const Side& other) { return other.slots[k] == side.slots[k]; }))
         key.back().second[k] = 0.0;
   }
-  const auto found = by_sides_.find(key);
-  if (found != by_sides_.end()) {
-    SlidingMode& known = slides_.at(found->second);
+  const auto found = run.chattering.by_sides.find(key);
+  if (found != run.chattering.by_sides.end()) {
+    SlidingMode& known = run.chattering.slides.at(found->second);
     known.meeting.sides = meeting.sides;
     return known;
   }
@@ -148,68 +117,104 @@ const SlidingMode& Chattering::slide_on(const Meeting& meeting, const States& st
   Meeting complete = meeting;
   std::vector<Expr> weights;
   for (std::size_t i = 0; i < meeting.surface_count(); ++i) {
-    complete.surfaces[i] = make_surface(meeting, i);
-    weights.push_back(surfaces_[complete.surfaces[i]].weight);
+    complete.surfaces[i] = make_surface(run, meeting, i);
+    weights.push_back(run.chattering.surfaces[complete.surfaces[i]].weight);
   }
   // Sides of a flat model may be of one mode and differ in slots: the surface tells them apart.
   std::vector<std::string> names;
-  for (std::size_t b = meeting.sides.size(); b-- > 0 && run_.events_ == nullptr;)
-    names.push_back(run_.system_.modes()[meeting.sides[b].mode.index()].name);
-  for (std::size_t i = 0; i < meeting.surface_count() && run_.events_ != nullptr; ++i)
+  for (std::size_t b = meeting.sides.size(); b-- > 0 && run.events == nullptr;)
+    names.push_back(run.system.modes()[meeting.sides[b].mode.index()].name);
+  for (std::size_t i = 0; i < meeting.surface_count() && run.events != nullptr; ++i)
     names.push_back(to_string(meeting.crossings.back()[i].value) + " = 0");
   SlidingMode slide = make_sliding_mode(
-      run_.system_, std::move(complete),
-      unused_name(run_.events_ == nullptr ? fmt::format("sliding {}", fmt::join(names, "|"))
-                                          : fmt::format("sliding on {}", fmt::join(names, ", "))),
-      weights, tied_variables(meeting, states));
-  slide.id = run_.add_mode(slide.mode);
-  by_sides_.emplace(std::move(key), slide.id);
-  return slides_.emplace(slide.id, std::move(slide)).first->second;
+      run.system, std::move(complete),
+      unused_name(run, run.events == nullptr
+                           ? fmt::format("sliding {}", fmt::join(names, "|"))
+                           : fmt::format("sliding on {}", fmt::join(names, ", "))),
+      weights, tied_variables(run, meeting, states));
+  slide.id = add_mode(run, slide.mode);
+  run.chattering.by_sides.emplace(std::move(key), slide.id);
+  return run.chattering.slides.emplace(slide.id, std::move(slide)).first->second;
+}
+
+}  // namespace
+
+std::optional<KnownSurface> find_surface(const Run& run, const Expr& value) {
+  for (std::size_t i = 0; i < run.chattering.surfaces.size(); ++i) {
+    if (run.chattering.surfaces[i].value.same_as(value)) return KnownSurface{i, true};
+    if (run.chattering.surfaces[i].value.same_as(-value)) return KnownSurface{i, false};
+  }
+  return {};
+}
+
+Expr weight_of(Run& run, const Expr& surface) {
+  for (const Chattering::Surface& known : run.chattering.surfaces)
+    if (known.value.same_as(surface)) return known.weight;
+  const std::string number =
+      run.chattering.surfaces.empty() ? "" : std::to_string(run.chattering.surfaces.size() + 1);
+  const Expr weight = run.system.variable(
+      unused_name(run, "alpha" + number),
+      {.unit = "1",
+       .description =
+           fmt::format("weight of its positive side while sliding on {} = 0", to_string(surface))});
+  run.chattering.surfaces.push_back({surface, weight});
+  return weight;
+}
+
+std::string unused_name(const Run& run, const std::string& name) {
+  std::string candidate = name;
+  for (int k = 2;
+       has_name(run.system.variables(), candidate) ||
+       has_name(run.system.parameters(), candidate) || has_name(run.system.derived(), candidate) ||
+       has_name(run.system.modes(), candidate);
+       ++k)
+    candidate = fmt::format("{} {}", name, k);
+  return candidate;
 }
 
 // Into the mode, or the sliding mode, of a face.
-void Chattering::go_to(const Meeting& meeting, const Face& face, const States& states,
-                       const char* tag, const Firing& firing, bool hop_follows_event,
-                       const std::string& why) {
-  Event event = begin_event(run_.time_, run_.run_->mode(), firing);
+void go_to(Run& run, const Meeting& meeting, const Face& face, const States& states,
+           const char* tag, const Firing& firing, bool hop_follows_event, const std::string& why) {
+  Event event = begin_event(run.now.time, run.now.mode->mode(), firing);
   // Guards without a successor of their own (weights, relations) say all by their name.
   for (std::size_t k = 0; k < firing.guards.size(); ++k) {
-    const Guard& guard = run_.run_->mode().guards[firing.guards[k]];
+    const Guard& guard = run.now.mode->mode().guards[firing.guards[k]];
     if (guard.to.empty()) event.causes[k] = guard.name;
   }
   if (event.causes.empty())
     event.causes.push_back(why.empty() ? "the flows still meet at the surface" : why);
   event.tags.emplace_back(tag);
   event.ontology = "continuous sliding";
-  SystemState& state = run_.state_;
+  SystemState& state = run.now.state;
   // The weight of a surface that is left stays at the side taken.
   for (std::size_t i = 0; i < face.places.size(); ++i)
-    if (face.places[i] != Place::kSliding && meeting.surfaces[i] < surfaces_.size())
-      state.values[surfaces_[meeting.surfaces[i]].weight.node()->index] = face.weights[i];
+    if (face.places[i] != Place::kSliding && meeting.surfaces[i] < run.chattering.surfaces.size())
+      state.values[run.chattering.surfaces[meeting.surfaces[i]].weight.node()->index] =
+          face.weights[i];
   const Meeting on = on_face(meeting, face.places);
   States side_states;
   for (std::size_t b = 0; b < states.size(); ++b)
     if (belongs(b, face.places)) side_states.push_back(states[b]);
   if (on.surface_count() == 0) {
     state.slots = on.sides.front().slots;
-    run_.left_ = state;
-    hop(on.sides.front().mode, std::move(event), hop_follows_event);
+    run.now.left = state;
+    hop_to(run, on.sides.front().mode, std::move(event), hop_follows_event);
     return;
   }
   const SlidingMode* slide = nullptr;
   try {
-    slide = &slide_on(on, side_states);
+    slide = &slide_on(run, on, side_states);
   } catch (const Error& error) {
-    run_.stop(StopReason::kChattering,
-              fmt::format("chattering {} cannot be continued by sliding: {}; choose hysteresis",
-                          run_.place(), error.what()));
+    stop(run, StopReason::kChattering,
+         fmt::format("chattering {} cannot be continued by sliding: {}; choose hysteresis",
+                     place_of(run), error.what()));
     return;
   }
   // What only other sides know comes from them.
-  const std::vector<VariableId>& own = run_.run_->analysed().unknowns;
+  const std::vector<VariableId>& own = run.now.mode->analysed().unknowns;
   for (std::size_t b = 0; b < on.sides.size(); ++b)
     for (const VariableId id :
-         unknowns_of(run_.system_, run_.system_.modes()[on.sides[b].mode.index()]))
+         unknowns_of(run.system, run.system.modes()[on.sides[b].mode.index()]))
       if (!std::binary_search(own.begin(), own.end(), id))
         state.values[id.index()] = side_states[b].values[id.index()];
   for (const SlidingMode::Guess& guess : slide->guesses) {
@@ -219,93 +224,88 @@ void Chattering::go_to(const Meeting& meeting, const Face& face, const States& s
   }
   for (std::size_t i = 0, k = 0; i < face.places.size(); ++i)
     if (face.places[i] == Place::kSliding)
-      state.values[surfaces_[slide->meeting.surfaces[k++]].weight.node()->index] = face.weights[i];
+      state.values[run.chattering.surfaces[slide->meeting.surfaces[k++]].weight.node()->index] =
+          face.weights[i];
   state.slots = on.sides.front().slots;
-  run_.left_ = state;
-  hop(slide->id, std::move(event), hop_follows_event);
+  run.now.left = state;
+  hop_to(run, slide->id, std::move(event), hop_follows_event);
 }
 
-void Chattering::take_over(ModeId from, ModeId to, const std::vector<std::size_t>& held) {
-  const auto found = slides_.find(from);
-  if (found == slides_.end()) {
-    std::vector<std::size_t>& guards = base_guards_[to];
-    for (std::size_t g = 0; g < run_.system_.modes()[from.index()].guards.size(); ++g)
-      if (std::ranges::find(held, g) == held.end()) guards.push_back(base_guard(from, g));
-    bases_[to] = base_of(from);
+void inherit_chattering(Run& run, ModeId from, ModeId to, const std::vector<std::size_t>& held) {
+  const auto found = run.chattering.slides.find(from);
+  if (found == run.chattering.slides.end()) {
+    std::vector<std::size_t>& guards = run.chattering.base_guards[to];
+    for (std::size_t g = 0; g < run.system.modes()[from.index()].guards.size(); ++g)
+      if (std::ranges::find(held, g) == held.end()) guards.push_back(base_guard(run, from, g));
+    run.chattering.bases[to] = base_of(run, from);
     return;
   }
   SlidingMode slide = found->second;
   slide.id = to;
-  slide.mode = run_.system_.modes()[to.index()];
+  slide.mode = run.system.modes()[to.index()];
   slide.roles.clear();
   for (std::size_t g = 0; g < found->second.roles.size(); ++g)
     if (std::ranges::find(held, g) == held.end()) slide.roles.push_back(found->second.roles[g]);
-  slides_.emplace(to, std::move(slide));
+  run.chattering.slides.emplace(to, std::move(slide));
 }
 
-void Chattering::hop(ModeId to, Event event, bool hop_follows_event) {
+void hop_to(Run& run, ModeId to, Event event, bool hop_follows_event) {
   try {
-    if (!run_.enter(to)) return;
+    if (!enter(run, to)) return;
   } catch (const Error& error) {
-    run_.stop(StopReason::kSingular, error.what());
+    stop(run, StopReason::kSingular, error.what());
     return;
   }
-  event.to = run_.run_->mode().name;
-  apply_widths(*run_.run_);
-  run_.recorder_->store(run_.time_, run_.run_->analysed().id, run_.state_);
-  if (const auto* view = run_.view_of(to)) run_.flat_mode_ = view->flat_mode;
-  run_.left_.values.resize(run_.state_.values.size(), 0.0);  // modes made since bring unknowns
-  run_.left_.slopes.resize(run_.state_.values.size(), 0.0);
+  apply_widths(run, *run.now.mode);
+  if (const auto* view = view_of(run, to)) run.now.flat_mode = view->flat_mode;
   // Onto the surface from where the switch was located is no jump.
-  for (std::size_t i = 0; i < run_.state_.values.size(); ++i) {
-    double& before = run_.left_.values[i];
-    const double size = std::max(std::abs(before), run_.system_.variables()[i].nominal);
-    if (std::abs(run_.state_.values[i] - before) <= kOnSurface * size)
-      before = run_.state_.values[i];
+  SystemState& left = run.now.left;
+  left.values.resize(run.now.state.values.size(), 0.0);
+  for (std::size_t i = 0; i < left.values.size(); ++i) {
+    const double after = run.now.state.values[i];
+    const double size = std::max(std::abs(left.values[i]), run.system.variables()[i].nominal);
+    if (std::abs(after - left.values[i]) <= kOnSurface * size) left.values[i] = after;
   }
-  note_changes(run_.system_, run_.run_->analysed(), run_.left_, run_.state_, event);
-  if (hop_follows_event) mark_instantaneous(run_.result_.events.back());
-  classify(event);
-  run_.result_.events.push_back(std::move(event));
+  log_entry(run, std::move(event), hop_follows_event);
 }
 
-ModeId Chattering::base_of(ModeId id) const {
-  const auto found = bases_.find(id);
-  return found == bases_.end() ? id : found->second;
+ModeId base_of(const Run& run, ModeId id) {
+  const auto found = run.chattering.bases.find(id);
+  return found == run.chattering.bases.end() ? id : found->second;
 }
 
-std::size_t Chattering::base_guard(ModeId id, std::size_t guard) const {
-  const auto found = base_guards_.find(id);
-  return found == base_guards_.end() ? guard : found->second[guard];
+std::size_t base_guard(const Run& run, ModeId id, std::size_t guard) {
+  const auto found = run.chattering.base_guards.find(id);
+  return found == run.chattering.base_guards.end() ? guard : found->second[guard];
 }
 
-double Chattering::width_at(const Expr& value) {
-  if (run_.options_.hysteresis) return *run_.options_.hysteresis;
+double width_at(Run& run, const Expr& value) {
+  if (run.settings.options.hysteresis) return *run.settings.options.hysteresis;
   double width = 0.0;
   for (const Expr& leaf : leaves_of(value))
     if (leaf.is_variable())
-      width += kDefaultWidth * run_.system_.variable(leaf.node()->variable()).nominal *
-               std::abs(evaluate(partial(value, leaf), run_.state_));
+      width += kDefaultWidth * run.system.variable(leaf.node()->variable()).nominal *
+               std::abs(value_of(run, partial(value, leaf), run.now.state));
   return width;
 }
 
 // KM (26): the guard fires only when the surface has been passed by the width.
-void Chattering::add_hysteresis(ModeId base, std::size_t guard) {
-  const Expr& value = run_.system_.modes()[base.index()].guards[guard].value;
-  const double width = width_at(value);
-  widths_[base][guard] = width;
-  Mode widened = run_.system_.modes()[base.index()];
-  widened.name = unused_name(widened.name + " (hysteresis)");
-  for (const auto& [g, w] : widths_[base]) widened.guards[g].value += w;
-  const ModeId id = run_.add_mode(std::move(widened));
-  widened_[base] = id;
-  bases_[id] = base;
+void add_hysteresis(Run& run, ModeId base, std::size_t guard) {
+  const Expr& value = run.system.modes()[base.index()].guards[guard].value;
+  const double width = width_at(run, value);
+  run.chattering.widths[base][guard] = width;
+  Mode widened = run.system.modes()[base.index()];
+  widened.name = unused_name(run, widened.name + " (hysteresis)");
+  for (const auto& [g, w] : run.chattering.widths[base]) widened.guards[g].value += w;
+  const ModeId id = add_mode(run, std::move(widened));
+  run.chattering.widened[base] = id;
+  run.chattering.bases[id] = base;
 }
 
-void Chattering::flag_cycles() {
-  std::vector<Event>& events = run_.result_.events;
-  const double limit = run_.options_.chattering_interval.value_or(
-      kShortInterval * (run_.stop_time_ - run_.start_time_));
+void flag_cycles(Run& run) {
+  std::vector<Event>& events = run.log.result.events;
+  const double limit = run.settings.options.chattering_interval.value_or(
+      kShortInterval * (run.settings.stop_time - run.settings.start_time));
   for (std::size_t p = 2; p <= kLongestCycle; ++p) {
     const std::size_t length = p * kRepetitions;
     if (events.size() < length + 1) return;
@@ -313,7 +313,7 @@ void Chattering::flag_cycles() {
     bool repeats = true;
     for (std::size_t k = first; k < events.size() && repeats; ++k) {
       // Between modes, or between values of relations in a flat model.
-      const bool changes = events[k].from != events[k].to || run_.events_ != nullptr;
+      const bool changes = events[k].from != events[k].to || run.events != nullptr;
       repeats = events[k].time - events[k - 1].time <= limit && changes && events[k].kind != "time";
       if (k >= first + p)
         repeats = repeats && events[k].from == events[k - p].from &&
@@ -322,22 +322,22 @@ void Chattering::flag_cycles() {
     if (!repeats) continue;
     if (std::ranges::find(events.back().tags, "numerical-chattering") == events.back().tags.end())
       events.back().tags.emplace_back("numerical-chattering");
-    const double hopeless = kHopelessInterval * (run_.stop_time_ - run_.start_time_);
+    const double hopeless = kHopelessInterval * (run.settings.stop_time - run.settings.start_time);
     const bool is_hopeless = events.back().time - events[events.size() - 1 - p].time <= hopeless;
-    hopeless_events_ = is_hopeless ? hopeless_events_ + 1 : 0;
-    if (hopeless_events_ > kHopelessEvents && !run_.stopped_)
-      run_.stop(StopReason::kChattering,
-                fmt::format("chattering {} that cannot slide ({} repeats without end); what "
-                            "switches has memory or jumps: write it with hysteresis",
-                            run_.place(), fmt::join(events.back().causes, ", ")));
-    if (cycle_reported_) return;
-    cycle_reported_ = true;
+    run.chattering.hopeless_events = is_hopeless ? run.chattering.hopeless_events + 1 : 0;
+    if (run.chattering.hopeless_events > kHopelessEvents && !run.log.stopped)
+      stop(run, StopReason::kChattering,
+           fmt::format("chattering {} that cannot slide ({} repeats without end); what "
+                       "switches has memory or jumps: write it with hysteresis",
+                       place_of(run), fmt::join(events.back().causes, ", ")));
+    if (run.chattering.cycle_reported) return;
+    run.chattering.cycle_reported = true;
     std::vector<std::string> names;
     for (std::size_t k = events.size() - p; k < events.size(); ++k) names.push_back(events[k].from);
-    run_.result_.warnings.push_back(fmt::format(
+    run.log.result.warnings.push_back(fmt::format(
         "numerical chattering at t = {:.10g}: the modes {} follow each other {} times on intervals "
         "of at most {:g}",
-        run_.time_, fmt::join(names, ", "), kRepetitions, limit));
+        run.now.time, fmt::join(names, ", "), kRepetitions, limit));
     return;
   }
 }

@@ -10,8 +10,10 @@
 #include "base/processor_time.h"
 #include "expr/differentiate.h"
 #include "simulate/chattering.h"
+#include "simulate/enter_mode.h"
 #include "simulate/event_iteration.h"
-#include "simulate/simulation.h"
+#include "simulate/run.h"
+#include "simulate/settle.h"
 
 namespace saltus {
 namespace {
@@ -41,198 +43,59 @@ int orientation(const Relation& relation, const Expr& surface) {
   return relation.value.same_as(-surface) ? -1 : 0;
 }
 
-}  // namespace
-
-// A relation of a flat model has fired in an ordinary mode.
-bool Chattering::cross_flat(const Firing& firing, bool hop_follows_event) {
-  const FlatModel& model = run_.system_.flat()->reduced;
-  for (const std::size_t g : firing.guards) {
-    const std::size_t source = run_.source_of(run_.run_->analysed().id, g);
-    if (source >= model.relations.size() || flat_widths_.contains(source) ||
-        !may_slide(surface_of(model.relations[source])))
-      continue;
-    // The event iteration holds what it can by itself.
-    if (run_.options_.chattering == ChatteringAnswer::kFilippov &&
-        run_.events_->modes().may_hold(run_.flat_mode_,
-                                       run_.events_->modes().surfaces().of_relation(source)))
-      continue;
-    const auto found = meet_flat({surface_of(model.relations[source])});
-    if (!found || !on_surface(found->first, found->second) || !agree(found->first, found->second))
-      continue;
-    const auto rates = rates_of(found->first, found->second);
-    if (!rates) continue;
-    Face face = choose_face(1, *rates);
-    // A flow that is tangential now, yet has left the surface to the wrong side.
-    if (!face.slides() && run_.run_->watch().left_band(g) && (*rates)[0] >= 0.0 &&
-        (*rates)[1] <= 0.0)
-      face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
-    if (!face.slides()) continue;
-    if (run_.options_.chattering == ChatteringAnswer::kStop) {
-      run_.stop(StopReason::kChattering,
-                fmt::format("chattering {}: '{}' changes to and fro; choose the answer filippov or "
-                            "hysteresis to go on",
-                            run_.place(), model.relations[source].text));
-      return true;
-    }
-    if (run_.options_.chattering == ChatteringAnswer::kHysteresis) {
-      widen_flat(surface_of(model.relations[source]));
-      if (run_.take_flat_event(firing, hop_follows_event))
-        run_.result_.events.back().tags.emplace_back("chattering");
-      return true;
-    }
-    go_to(found->first, face, found->second, "sliding-entry", firing, hop_follows_event);
-    return true;
-  }
-  return false;
-}
-
-std::vector<Expr> Chattering::surfaces_of(const SlidingMode& slide) const {
+std::vector<Expr> surfaces_of(Run& run, const SlidingMode& slide) {
   std::vector<Expr> surfaces;
-  for (const std::size_t i : slide.meeting.surfaces) surfaces.push_back(surfaces_[i].value);
+  for (const std::size_t i : slide.meeting.surfaces)
+    surfaces.push_back(run.chattering.surfaces[i].value);
   return surfaces;
 }
 
-std::size_t Chattering::heavy_side(const SlidingMode& slide) const {
+std::size_t heavy_side(Run& run, const SlidingMode& slide) {
   std::size_t heavy = 0;
   for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
-    const Expr& weight = surfaces_[slide.meeting.surfaces[i]].weight;
-    if (run_.state_.values[weight.node()->index] >= 0.5) heavy |= std::size_t{1} << i;
+    const Expr& weight = run.chattering.surfaces[slide.meeting.surfaces[i]].weight;
+    if (run.now.state.values[weight.node()->index] >= 0.5) heavy |= std::size_t{1} << i;
   }
   return heavy;
 }
 
-// Something else than a weight has fired while a flat model slides: another surface is reached, or
-// an ordinary event happens, for which the side of more weight stands.
-bool Chattering::leave_flat(const SlidingMode& slide, const Firing& firing,
-                            bool hop_follows_event) {
-  const FlatModel& model = run_.system_.flat()->reduced;
-  const std::vector<Expr> surfaces = surfaces_of(slide);
-  const SlidingMode::Role& role = slide.roles[firing.guards.front()];
-  std::size_t side = heavy_side(slide);
-  while (role.guards[side] == SlidingMode::npos) side = (side + 1) % slide.meeting.sides.size();
-  const std::size_t guard = role.guards[side];
-  const std::size_t source = run_.source_of(slide.meeting.sides[side].mode, guard);
-  const bool another =
-      source < model.relations.size() && may_slide(surface_of(model.relations[source]));
-  if (another && surfaces.size() < kMaxSurfaces) {
-    std::vector<Expr> all = surfaces;
-    all.push_back(surface_of(model.relations[source]));
-    if (slide_on_flat(all, surfaces.size(), firing, hop_follows_event)) return true;
-  } else if (another && !flat_widths_.contains(source)) {
-    // The number of sides doubles with every surface.
-    const Expr next = surface_of(model.relations[source]);
-    run_.result_.warnings.push_back(
-        fmt::format("the surface {} = 0 is reached {} while the state slides on {} others: it is "
-                    "crossed with hysteresis of width {:g}",
-                    to_string(next), run_.place(), kMaxSurfaces, width_at(next)));
-    widen_flat(next);
-  }
-  const Simulation::FlatView there = *run_.view_of(slide.meeting.sides[side].mode);
-  if (!go_to_side(slide, side, firing, hop_follows_event, {})) return false;
-  if (run_.stopped_) return true;
-  run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
-                           run_.run_->integrator().dx().data());
-  // The mode entered may hold some of the side's guards at zero.
-  const Simulation::FlatView& here = *run_.view_of(run_.run_->analysed().id);
-  for (std::size_t g = 0; g < here.guards.size(); ++g) {
-    if (here.guards[g] != there.guards[guard] || here.contacts[g] != there.contacts[guard])
-      continue;
-    const Firing at_side{{g}, firing.time, firing.at_step_start, firing.is_time_event, {}};
-    if (!run_.contacts_.release(at_side, true)) run_.take_flat_event(at_side, true);
-    break;
-  }
-  if (!run_.stopped_) slide_again(surfaces);
-  return true;
-}
-
-bool Chattering::go_to_side(const SlidingMode& slide, std::size_t side, const Firing& firing,
-                            bool hop_follows_event, const std::string& why) {
+bool go_to_side(Run& run, const SlidingMode& slide, std::size_t side, const Firing& firing,
+                bool hop_follows_event, const std::string& why) {
   Face out{true, {}, {}};
   for (std::size_t i = 0; i < slide.meeting.surface_count(); ++i) {
     const bool positive = (side >> i & 1U) != 0;
     out.places.push_back(positive ? Place::kPositive : Place::kNegative);
     out.weights.push_back(positive ? 1.0 : 0.0);
   }
-  const auto states = states_of(slide.meeting, run_.state_);
+  const auto states = states_of(run, slide.meeting, run.now.state);
   if (!states) return false;
-  go_to(slide.meeting, out, *states, "sliding-exit", firing, hop_follows_event, why);
+  go_to(run, slide.meeting, out, *states, "sliding-exit", firing, hop_follows_event, why);
   return true;
 }
 
-std::vector<Expr> Chattering::step_aside(const std::string& why) {
-  const auto slide = slides_.find(run_.run_->analysed().id);
-  if (slide == slides_.end()) return {};
-  std::vector<Expr> surfaces = surfaces_of(slide->second);
-  const Firing nothing{{}, run_.time_, true, false, {}};
-  go_to_side(slide->second, heavy_side(slide->second), nothing, false, why);
-  return surfaces;
-}
-
-void Chattering::slide_again(const std::vector<Expr>& surfaces) {
-  const Firing nothing{{}, run_.time_, true, false, {}};
-  if (!surfaces.empty()) slide_on_flat(surfaces, 0, nothing, true);
-}
-
-void Chattering::widen_flat(const Expr& surface) {
-  const FlatModel& model = run_.system_.flat()->reduced;
-  const double width = width_at(surface);
+void widen_flat(Run& run, const Expr& surface) {
+  const FlatModel& model = run.system.flat()->reduced;
+  const double width = width_at(run, surface);
   for (std::size_t r = 0; r < model.relations.size(); ++r) {
     if (orientation(model.relations[r], surface) == 0) continue;
-    flat_widths_[r] = width;
-    run_.events_->widen(r, width);
+    run.chattering.flat_widths[r] = width;
+    run.events->widen(r, width);
   }
-  for (const auto& [id, view] : run_.views_)
-    if (run_.modes_[id.index()] != nullptr) apply_widths(*run_.modes_[id.index()]);
-}
-
-void Chattering::apply_widths(ModeRun& run) {
-  if (flat_widths_.empty()) return;
-  const auto widen = [&](ModeId flat, std::size_t guard, std::size_t as) {
-    const auto width = flat_widths_.find(run_.source_of(flat, guard));
-    if (width != flat_widths_.end()) run.watch().widen(as, width->second);
-  };
-  const ModeId id = run.analysed().id;
-  if (const auto slide = slides_.find(id); slide != slides_.end()) {
-    const std::vector<SlidingMode::Role>& roles = slide->second.roles;
-    for (std::size_t k = 0; k < roles.size(); ++k)
-      for (std::size_t side = 0; side < roles[k].guards.size(); ++side)
-        if (roles[k].guards[side] != SlidingMode::npos)
-          widen(slide->second.meeting.sides[side].mode, roles[k].guards[side], k);
-  } else if (run_.view_of(id) != nullptr) {
-    for (std::size_t g = 0; g < run.mode().guards.size(); ++g) widen(id, g, g);
-  }
-}
-
-// Goes where the flows at these surfaces lead, if that is known; `sliding` says on how many the run
-// slides now.
-bool Chattering::slide_on_flat(const std::vector<Expr>& surfaces, std::size_t sliding,
-                               const Firing& firing, bool hop_follows_event) {
-  if (run_.options_.chattering != ChatteringAnswer::kFilippov) return false;
-  for (const Expr& surface : surfaces)
-    if (!may_slide(surface)) return false;
-  const auto found = meet_flat(surfaces);
-  if (!found || !on_surface(found->first, found->second)) return false;
-  const auto rates = rates_of(found->first, found->second);
-  const Face face = rates ? choose_face(surfaces.size(), *rates) : Face{};
-  const auto count =
-      static_cast<std::size_t>(std::count(face.places.begin(), face.places.end(), Place::kSliding));
-  if (!face.found || (count == 0 && sliding == 0)) return false;
-  go_to(found->first, face, found->second, count < sliding ? "sliding-exit" : "sliding-entry",
-        firing, hop_follows_event);
-  return true;
+  for (const auto& [id, view] : run.modes.views)
+    if (run.modes.runs[id.index()] != nullptr) apply_widths(run, *run.modes.runs[id.index()]);
 }
 
 // Whether nothing that remembers reads the relations of this surface: no pre(), no reinit, no end
 // of the run. Lists the discrete equations that follow from them.
-bool Chattering::may_slide(const Expr& surface) {
-  const auto [place, is_new] = followers_.try_emplace(surface.node());
+bool may_slide(Run& run, const Expr& surface) {
+  const auto [place, is_new] = run.chattering.followers.try_emplace(surface.node());
   std::optional<std::vector<std::size_t>>& followers = place->second;
   if (!is_new) return followers.has_value();
   const std::vector<Expr> leaves = leaves_of(surface);
   if (std::ranges::none_of(leaves, [](const Expr& leaf) { return leaf.is_variable(); }))
     return false;  // time leads across and never back
   const BuildingTime building;
-  const FlatModel& model = run_.system_.flat()->reduced;
+  const FlatModel& model = run.system.flat()->reduced;
   std::unordered_set<const Node*> reached;
   std::unordered_set<const Node*> pres;
   std::unordered_set<const Node*> reached_pres;
@@ -259,32 +122,94 @@ bool Chattering::may_slide(const Expr& surface) {
     if (reads(t.condition, reached) || reads(t.condition, reached_pres)) return false;
   for (const DiscreteEquation& e : model.discrete_equations)
     if (reads(e.value, reached_pres)) return false;
-  for (const Equation& e : run_.events_->mode(run_.flat_mode_).mode.equations)
+  for (const Equation& e : run.events->mode(run.now.flat_mode).mode.equations)
     if (reads(e.residual(), reached_pres)) return false;
   followers = std::move(equations);
   return true;
 }
 
+// The state of one side: relations of the surfaces are given, discrete values and the other
+// relations follow. Returns the mode.
+std::optional<std::size_t> settle_side(Run& run, const std::vector<Expr>& surfaces,
+                                       std::size_t side, SystemState& state) {
+  const FlatModel& model = run.system.flat()->reduced;
+  const auto on_any = [&](const Relation& r) {
+    return std::ranges::any_of(surfaces, [&](const Expr& s) { return orientation(r, s) != 0; });
+  };
+  for (const Relation& r : model.relations)
+    for (std::size_t i = 0; i < surfaces.size(); ++i)
+      if (const int sign = orientation(r, surfaces[i]); sign != 0)
+        slot_in(state, r.slot) = ((side >> i & 1U) != 0) == (sign > 0) ? 1.0 : 0.0;
+  std::vector<double> parameters;
+  for (const Parameter& p : run.system.parameters()) parameters.push_back(p.value);
+  for (int round = 0; round < kMostRounds; ++round) {
+    for (std::size_t pass = 0; pass < model.discrete_equations.size(); ++pass) {
+      bool changed = false;
+      for (const Expr& surface : surfaces) {
+        for (const std::size_t k : *run.chattering.followers.at(surface.node())) {
+          const DiscreteEquation& e = model.discrete_equations[k];
+          const double value = value_of(run, e.value, state);
+          changed = changed || slot_in(state, e.target) != value;
+          slot_in(state, e.target) = value;
+          slot_in(state, model.pre(e.target)) = value;
+        }
+      }
+      if (!changed) break;
+    }
+    SystemState solved = state;
+    solved.values = run.now.state.values;
+    std::size_t mode = 0;
+    try {
+      mode = run.events->modes().find(parameters, solved.slots);
+      ModeRun* there = visit_flat(run, mode);
+      if (there != nullptr && !run.contacts.held.empty()) {
+        there = &visit(run, mode_with_contacts(run, mode));
+        solved.values.resize(run.system.variables().size(), 0.0);
+        solved.slopes.resize(run.system.variables().size(), 0.0);
+      }
+      if (there == nullptr || !there->make_consistent(run.now.time, solved).ok()) return {};
+    } catch (const Error&) {
+      return {};
+    }
+    const FlatMode& flat = run.events->mode(mode);
+    bool settled = true;
+    for (std::size_t g = 0; g < flat.sources.size(); ++g) {
+      if (flat.sources[g] >= model.relations.size()) continue;
+      const Relation& r = model.relations[flat.sources[g]];
+      const Expr& value = flat.mode.guards[g].value;
+      const auto width = run.chattering.flat_widths.find(flat.sources[g]);
+      const double beyond = kOutside * size_of(run, value, solved) +
+                            (width != run.chattering.flat_widths.end() ? width->second : 0.0);
+      if (on_any(r) || value_of(run, value, solved) >= -beyond) continue;
+      slot_in(state, r.slot) = 1.0 - slot_in(state, r.slot);
+      settled = false;
+    }
+    if (!settled) continue;
+    state = std::move(solved);
+    return mode;
+  }
+  return {};
+}
+
 // The sides that meet at surfaces given by values of relations, each settled by itself.
-std::optional<std::pair<Meeting, Chattering::States>> Chattering::meet_flat(
-    const std::vector<Expr>& surfaces) {
+std::optional<std::pair<Meeting, States>> meet_flat(Run& run, const std::vector<Expr>& surfaces) {
   std::pair<Meeting, States> result;
   for (const Expr& surface : surfaces) {
-    const auto known = find_surface(surface);
+    const auto known = find_surface(run, surface);
     result.first.surfaces.push_back(known ? known->index : static_cast<std::size_t>(-1));
   }
   for (std::size_t b = 0; b < std::size_t{1} << surfaces.size(); ++b) {
-    SystemState state = run_.state_;
-    const std::optional<std::size_t> mode = settle_side(surfaces, b, state);
+    SystemState state = run.now.state;
+    const std::optional<std::size_t> mode = settle_side(run, surfaces, b, state);
     if (!mode) return {};
-    const ModeId id = run_.contacts_.mode_for(*mode);
+    const ModeId id = mode_with_contacts(run, *mode);
     result.first.sides.push_back({id, state.slots});
     result.first.crossings.emplace_back();
-    const FlatModel& model = run_.system_.flat()->reduced;
+    const FlatModel& model = run.system.flat()->reduced;
     for (std::size_t i = 0; i < surfaces.size(); ++i) {
       Crossing crossing{(b >> i & 1U) != 0 ? surfaces[i] : -surfaces[i]};
-      for (std::size_t g = 0; g < run_.system_.modes()[id.index()].guards.size(); ++g) {
-        const std::size_t source = run_.source_of(id, g);
+      for (std::size_t g = 0; g < run.system.modes()[id.index()].guards.size(); ++g) {
+        const std::size_t source = source_of(run, id, g);
         if (source < model.relations.size() &&
             orientation(model.relations[source], surfaces[i]) != 0)
           crossing.guards.push_back(g);
@@ -296,67 +221,143 @@ std::optional<std::pair<Meeting, Chattering::States>> Chattering::meet_flat(
   return result;
 }
 
-// The state of one side: relations of the surfaces are given, discrete values and the other
-// relations follow. Returns the mode.
-std::optional<std::size_t> Chattering::settle_side(const std::vector<Expr>& surfaces,
-                                                   std::size_t side, SystemState& state) {
-  const FlatModel& model = run_.system_.flat()->reduced;
-  const auto on_any = [&](const Relation& r) {
-    return std::ranges::any_of(surfaces, [&](const Expr& s) { return orientation(r, s) != 0; });
-  };
-  for (const Relation& r : model.relations)
-    for (std::size_t i = 0; i < surfaces.size(); ++i)
-      if (const int sign = orientation(r, surfaces[i]); sign != 0)
-        slot_in(state, r.slot) = ((side >> i & 1U) != 0) == (sign > 0) ? 1.0 : 0.0;
-  std::vector<double> parameters;
-  for (const Parameter& p : run_.system_.parameters()) parameters.push_back(p.value);
-  for (int round = 0; round < kMostRounds; ++round) {
-    for (std::size_t pass = 0; pass < model.discrete_equations.size(); ++pass) {
-      bool changed = false;
-      for (const Expr& surface : surfaces) {
-        for (const std::size_t k : *followers_.at(surface.node())) {
-          const DiscreteEquation& e = model.discrete_equations[k];
-          const double value = evaluate(e.value, state);
-          changed = changed || slot_in(state, e.target) != value;
-          slot_in(state, e.target) = value;
-          slot_in(state, model.pre(e.target)) = value;
-        }
-      }
-      if (!changed) break;
+// Goes where the flows at these surfaces lead, if that is known; `sliding` says on how many the run
+// slides now.
+bool slide_on_flat(Run& run, const std::vector<Expr>& surfaces, std::size_t sliding,
+                   const Firing& firing, bool hop_follows_event) {
+  if (run.settings.options.chattering != ChatteringAnswer::kFilippov) return false;
+  for (const Expr& surface : surfaces)
+    if (!may_slide(run, surface)) return false;
+  const auto found = meet_flat(run, surfaces);
+  if (!found || !on_surface(run, found->first, found->second)) return false;
+  const auto rates = rates_of(run, found->first, found->second);
+  const Face face = rates ? choose_face(surfaces.size(), *rates) : Face{};
+  const auto count =
+      static_cast<std::size_t>(std::count(face.places.begin(), face.places.end(), Place::kSliding));
+  if (!face.found || (count == 0 && sliding == 0)) return false;
+  go_to(run, found->first, face, found->second, count < sliding ? "sliding-exit" : "sliding-entry",
+        firing, hop_follows_event);
+  return true;
+}
+
+}  // namespace
+
+// A relation of a flat model has fired in an ordinary mode.
+bool cross_flat(Run& run, const Firing& firing, bool hop_follows_event) {
+  const FlatModel& model = run.system.flat()->reduced;
+  for (const std::size_t g : firing.guards) {
+    const std::size_t source = source_of(run, run.now.mode->analysed().id, g);
+    if (source >= model.relations.size() || run.chattering.flat_widths.contains(source) ||
+        !may_slide(run, surface_of(model.relations[source])))
+      continue;
+    // The event iteration holds what it can by itself.
+    if (run.settings.options.chattering == ChatteringAnswer::kFilippov &&
+        run.events->modes().may_hold(run.now.flat_mode,
+                                     run.events->modes().surfaces().of_relation(source)))
+      continue;
+    const auto found = meet_flat(run, {surface_of(model.relations[source])});
+    if (!found || !on_surface(run, found->first, found->second) ||
+        !agree(run, found->first, found->second))
+      continue;
+    const auto rates = rates_of(run, found->first, found->second);
+    if (!rates) continue;
+    Face face = choose_face(1, *rates);
+    // A flow that is tangential now, yet has left the surface to the wrong side.
+    if (!face.slides() && run.now.mode->watch().left_band(g) && (*rates)[0] >= 0.0 &&
+        (*rates)[1] <= 0.0)
+      face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
+    if (!face.slides()) continue;
+    if (run.settings.options.chattering == ChatteringAnswer::kStop) {
+      stop(run, StopReason::kChattering,
+           fmt::format("chattering {}: '{}' changes to and fro; choose the answer filippov or "
+                       "hysteresis to go on",
+                       place_of(run), model.relations[source].text));
+      return true;
     }
-    SystemState solved = state;
-    solved.values = run_.state_.values;
-    std::size_t mode = 0;
-    try {
-      mode = run_.events_->modes().find(parameters, solved.slots);
-      ModeRun* run = run_.visit_flat(mode);
-      if (run != nullptr && run_.contacts_.holding()) {
-        run = &run_.visit(run_.contacts_.mode_for(mode));
-        solved.values.resize(run_.system_.variables().size(), 0.0);
-        solved.slopes.resize(run_.system_.variables().size(), 0.0);
-      }
-      if (run == nullptr || !run->make_consistent(run_.time_, solved).ok()) return {};
-    } catch (const Error&) {
-      return {};
+    if (run.settings.options.chattering == ChatteringAnswer::kHysteresis) {
+      widen_flat(run, surface_of(model.relations[source]));
+      if (take_flat_event(run, firing, hop_follows_event))
+        run.log.result.events.back().tags.emplace_back("chattering");
+      return true;
     }
-    const FlatMode& flat = run_.events_->mode(mode);
-    bool settled = true;
-    for (std::size_t g = 0; g < flat.sources.size(); ++g) {
-      if (flat.sources[g] >= model.relations.size()) continue;
-      const Relation& r = model.relations[flat.sources[g]];
-      const Expr& value = flat.mode.guards[g].value;
-      const auto width = flat_widths_.find(flat.sources[g]);
-      const double beyond =
-          kOutside * size_of(value, solved) + (width != flat_widths_.end() ? width->second : 0.0);
-      if (on_any(r) || evaluate(value, solved) >= -beyond) continue;
-      slot_in(state, r.slot) = 1.0 - slot_in(state, r.slot);
-      settled = false;
-    }
-    if (!settled) continue;
-    state = std::move(solved);
-    return mode;
+    go_to(run, found->first, face, found->second, "sliding-entry", firing, hop_follows_event);
+    return true;
   }
-  return {};
+  return false;
+}
+
+// Something else than a weight has fired while a flat model slides: another surface is reached, or
+// an ordinary event happens, for which the side of more weight stands.
+bool leave_flat(Run& run, const SlidingMode& slide, const Firing& firing, bool hop_follows_event) {
+  const FlatModel& model = run.system.flat()->reduced;
+  const std::vector<Expr> surfaces = surfaces_of(run, slide);
+  const SlidingMode::Role& role = slide.roles[firing.guards.front()];
+  std::size_t side = heavy_side(run, slide);
+  while (role.guards[side] == SlidingMode::npos) side = (side + 1) % slide.meeting.sides.size();
+  const std::size_t guard = role.guards[side];
+  const std::size_t source = source_of(run, slide.meeting.sides[side].mode, guard);
+  const bool another =
+      source < model.relations.size() && may_slide(run, surface_of(model.relations[source]));
+  if (another && surfaces.size() < kMaxSurfaces) {
+    std::vector<Expr> all = surfaces;
+    all.push_back(surface_of(model.relations[source]));
+    if (slide_on_flat(run, all, surfaces.size(), firing, hop_follows_event)) return true;
+  } else if (another && !run.chattering.flat_widths.contains(source)) {
+    // The number of sides doubles with every surface.
+    const Expr next = surface_of(model.relations[source]);
+    run.log.result.warnings.push_back(
+        fmt::format("the surface {} = 0 is reached {} while the state slides on {} others: it is "
+                    "crossed with hysteresis of width {:g}",
+                    to_string(next), place_of(run), kMaxSurfaces, width_at(run, next)));
+    widen_flat(run, next);
+  }
+  const FlatView there = *view_of(run, slide.meeting.sides[side].mode);
+  if (!go_to_side(run, slide, side, firing, hop_follows_event, {})) return false;
+  if (run.log.stopped) return true;
+  arm_guards(*run.now.mode, run.now.time);
+  // The mode entered may hold some of the side's guards at zero.
+  const FlatView& here = *view_of(run, run.now.mode->analysed().id);
+  for (std::size_t g = 0; g < here.guards.size(); ++g) {
+    if (here.guards[g] != there.guards[guard] || here.contacts[g] != there.contacts[guard])
+      continue;
+    const Firing at_side{{g}, firing.time, firing.at_step_start, firing.is_time_event, {}};
+    if (!release_contacts(run, at_side, true)) take_flat_event(run, at_side, true);
+    break;
+  }
+  if (!run.log.stopped) slide_again(run, surfaces);
+  return true;
+}
+
+std::vector<Expr> step_aside(Run& run, const std::string& why) {
+  const auto slide = run.chattering.slides.find(run.now.mode->analysed().id);
+  if (slide == run.chattering.slides.end()) return {};
+  std::vector<Expr> surfaces = surfaces_of(run, slide->second);
+  const Firing nothing{{}, run.now.time, true, false, {}};
+  go_to_side(run, slide->second, heavy_side(run, slide->second), nothing, false, why);
+  return surfaces;
+}
+
+void slide_again(Run& run, const std::vector<Expr>& surfaces) {
+  const Firing nothing{{}, run.now.time, true, false, {}};
+  if (!surfaces.empty()) slide_on_flat(run, surfaces, 0, nothing, true);
+}
+
+void apply_widths(Run& run, ModeRun& mode) {
+  if (run.chattering.flat_widths.empty()) return;
+  const auto widen = [&](ModeId flat, std::size_t guard, std::size_t as) {
+    const auto width = run.chattering.flat_widths.find(source_of(run, flat, guard));
+    if (width != run.chattering.flat_widths.end()) mode.watch().widen(as, width->second);
+  };
+  const ModeId id = mode.analysed().id;
+  if (const auto slide = run.chattering.slides.find(id); slide != run.chattering.slides.end()) {
+    const std::vector<SlidingMode::Role>& roles = slide->second.roles;
+    for (std::size_t k = 0; k < roles.size(); ++k)
+      for (std::size_t side = 0; side < roles[k].guards.size(); ++side)
+        if (roles[k].guards[side] != SlidingMode::npos)
+          widen(slide->second.meeting.sides[side].mode, roles[k].guards[side], k);
+  } else if (view_of(run, id) != nullptr) {
+    for (std::size_t g = 0; g < mode.mode().guards.size(); ++g) widen(id, g, g);
+  }
 }
 
 }  // namespace saltus

@@ -7,8 +7,11 @@
 #include <cmath>
 
 #include "expr/differentiate.h"
+#include "simulate/enter_mode.h"
 #include "simulate/event_iteration.h"
-#include "simulate/simulation.h"
+#include "simulate/event_log.h"
+#include "simulate/run.h"
+#include "simulate/settle.h"
 
 namespace saltus {
 namespace {
@@ -36,157 +39,99 @@ bool advance(ModeRun& run, double t, double dt, SystemState& state) {
   return run.make_consistent(t + dt, state).ok();
 }
 
-}  // namespace
-
-// What moves continuously has a rate at every point.
-bool FlatContacts::may_be_held(std::size_t relation) {
-  const auto [place, is_new] = formulas_.try_emplace(relation);
-  if (!is_new) return place->second.has_value();
-  const Expr& value = run_.system_.flat()->reduced.relations[relation].value;
-  Expr size = 0.0;
-  bool moves = false;
-  for (const Expr& leaf : leaves_of(value)) {
-    if (!leaf.is_variable()) continue;
-    if (leaf.node()->order > 0) return false;
-    const VariableId id = leaf.node()->variable();
-    size += abs(partial(value, leaf)) * max(abs(leaf), run_.system_.variable(id).nominal);
-    moves = true;
-  }
-  if (!moves) return false;
-  const std::vector<Expr> expressions = {value, size};
-  Formulas formulas;
-  formulas.tape = Tape(expressions, state_inputs(run_.system_));
-  formulas.registers = formulas.tape.make_workspace();
-  place->second = std::move(formulas);
-  return true;
-}
-
-// Value and size alone.
-FlatContacts::Motion FlatContacts::place_of(std::size_t relation, double t,
-                                            const SystemState& state) {
-  Formulas& formulas = *formulas_.at(relation);
-  const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
-                            run_.run_->data().parameters.data(), state.slots.data()};
-  double out[2];
-  formulas.tape.evaluate(inputs, formulas.registers, out);
-  return {out[0], 0.0, out[1]};
-}
-
-FlatContacts::Motion FlatContacts::motion_of(std::size_t relation, std::size_t flat_mode, double t,
-                                             const SystemState& state) {
-  Motion motion = place_of(relation, t, state);
-  const double now = run_.time_;
-  run_.time_ = t;  // where rates are taken
-  const std::optional<double> rate =
-      run_.chattering_.rate_of({run_.flat_mode(flat_mode), state.slots},
-                               run_.system_.flat()->reduced.relations[relation].value, state);
-  run_.time_ = now;
-  motion.rate = rate.value_or(std::numeric_limits<double>::quiet_NaN());
-  return motion;
-}
-
-void FlatContacts::note_event(std::size_t flat_mode, const std::vector<std::size_t>& fired,
-                              const std::vector<std::size_t>& taken, const SystemState& left,
-                              const SystemState& right) {
-  if (taken.empty()) return;
-  reset_now_ = true;
-  const FlatModel& model = run_.system_.flat()->reduced;
-  for (const std::size_t r : fired) {
-    if (!may_be_held(r)) continue;
-    Reset reset;
-    reset.relation = r;
-    reset.sign = left.value_of(model.relations[r].slot) != 0.0 ? 1.0 : -1.0;
-    reset.reinits = taken;
-    bool jumps = false;
-    for (const std::size_t k : taken) {
-      const std::size_t i = model.reinits[k].variable.node()->index;
-      reset.jumps.push_back(right.values[i] - left.values[i]);
-      jumps = jumps || reset.jumps.back() != 0.0;
-    }
-    reset.rate_before = reset.sign * motion_of(r, flat_mode, run_.time_, left).rate;
-    if (!jumps || !(reset.rate_before < 0.0)) continue;
-    reset.reverses = reset.sign * motion_of(r, run_.flat_mode_, run_.time_, right).rate >=
-                     kSameRate * reset.rate_before;
-    if (run_.time_ > impact_time_) {
-      impact_time_ = run_.time_;
-      hardest_ = 0.0;
-      impacts_ = 0;
-    }
-    hardest_ = std::max(hardest_, -reset.rate_before);
-    remember(std::move(reset), right);
-    now_.push_back(r);
-  }
-}
-
 // Whether some other relation changes on the way to this state: then the model itself may have an
 // answer, and events are left to it.
-bool FlatContacts::changes_meanwhile(const Reset& reset, double t, const SystemState& state) {
-  const FlatMode& flat = run_.events_->mode(run_.flat_mode_);
-  const FlatModel& model = run_.system_.flat()->reduced;
+bool changes_meanwhile(Run& run, const Reset& reset, double t, const SystemState& state) {
+  const FlatMode& flat = run.events->mode(run.now.flat_mode);
+  const FlatModel& model = run.system.flat()->reduced;
   const Expr& held = model.relations[reset.relation].value;
   for (std::size_t g = 0; g < flat.sources.size(); ++g) {
     if (flat.sources[g] >= model.relations.size()) continue;
     const std::size_t r = flat.sources[g];
     const Expr& value = model.relations[r].value;
-    if (value.same_as(held) || value.same_as(-held) || !may_be_held(r)) continue;
-    if (resets_.contains(r)) continue;  // it has an answer
-    const Motion motion = place_of(r, t, state);
+    if (value.same_as(held) || value.same_as(-held) || !may_be_held(run, r)) continue;
+    if (run.contacts.resets.contains(r)) continue;  // it has an answer
+    const RelationMotion motion = position_of(run, r, t, state);
     const double side = state.value_of(model.relations[r].slot) != 0.0 ? 1.0 : -1.0;
     if (side * motion.value < -kBand * motion.size) return true;
   }
   return false;
 }
 
+// The state where the flights accumulate: what is reset swings between take-off and landing, so
+// what moves by it moves by the mean of both; everything else goes on along its own tangent and
+// curvature.
+bool carry_on(Run& run, const Reset& reset, double flight, const SystemState& landing,
+              SystemState& later) {
+  const double dt = reset.rest - run.now.time;
+  const FlatModel& model = run.system.flat()->reduced;
+  SystemState turned = run.now.state;
+  for (const std::size_t k : reset.reinits) {
+    const std::size_t i = model.reinits[k].variable.node()->index;
+    turned.values[i] = landing.values[i];
+  }
+  if (!run.now.mode->make_consistent(run.now.time, turned).ok()) return false;
+  for (std::size_t i = 0; i < later.values.size(); ++i) {
+    const double slope = run.now.state.slopes[i];
+    const double swing = turned.slopes[i] - slope;
+    const double growth = (landing.slopes[i] - swing - slope) / flight;
+    later.values[i] += dt * (slope + 0.5 * swing + 0.5 * dt * growth);
+  }
+  return true;
+}
+
 // Whether the state, just reset at the relation, no longer leaves it by more than can be told. Then
 // `reset.rest` is the time at which the flights to come accumulate, each shorter by the factor with
 // which the rate is reset, and `later` the state there.
-bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
-  const double t = run_.time_;
-  const Motion now = motion_of(reset.relation, run_.flat_mode_, t, run_.state_);
+bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
+  const double t = run.now.time;
+  const RelationMotion now = motion_of(run, reset.relation, run.now.flat_mode, t, run.now.state);
   const double band = kBand * now.size;
   if (!is_near(reset, now)) return false;
   const double rate = reset.sign * now.rate;
-  const bool own = std::ranges::find(now_, reset.relation) != now_.end();
+  const bool own = std::ranges::find(run.contacts.now, reset.relation) != run.contacts.now.end();
   // Pressed against something that is held, it is reset again and again at this instant, each time
   // to less; its relation stays where it is and would not fire again.
-  if (own && holding() && rate < -kSameRate * std::abs(reset.rate_before) &&
+  if (own && !run.contacts.held.empty() && rate < -kSameRate * std::abs(reset.rate_before) &&
       rate > reset.rate_before) {
-    later = run_.state_;
+    later = run.now.state;
     reset.rest = t;
     return true;
   }
   const double ahead = kAhead * std::max(1.0, std::abs(t));
-  probed_ = true;
-  SystemState probe = run_.state_;
-  if (!advance(*run_.run_, t, ahead, probe)) return false;
+  run.contacts.probed = true;
+  SystemState probe = run.now.state;
+  if (!advance(*run.now.mode, t, ahead, probe)) return false;
   const double acceleration =
-      (reset.sign * motion_of(reset.relation, run_.flat_mode_, t + ahead, probe).rate - rate) /
+      (reset.sign * motion_of(run, reset.relation, run.now.flat_mode, t + ahead, probe).rate -
+       rate) /
       ahead;
   const double noise = 8.0 * kEpsilon * std::abs(reset.rate_before) / ahead;
   if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
     return false;
 
-  later = run_.state_;
+  later = run.now.state;
   const double contraction = rate / -reset.rate_before;
   // What does not leave the band cannot fire again: at rest as it is, whatever reset it.
-  const bool is_invisible = reset.reverses && is_closed(reset) &&
-                            !is_struck(reset, run_.flat_mode_) &&
+  const bool is_invisible = reset.reverses && is_closed(run, reset) &&
+                            !is_struck(run, reset, run.now.flat_mode) &&
                             rate * rate <= -2.0 * acceleration * kInvisible * band;
   if (own && contraction >= -1e-12 && contraction < 1.0) {
     const double flight = std::max(2.0 * rate / -acceleration, 0.0);
-    SystemState landing = run_.state_;
-    if (!advance(*run_.run_, t, flight, landing)) return false;
+    SystemState landing = run.now.state;
+    if (!advance(*run.now.mode, t, flight, landing)) return false;
     reset.rest = t + flight / (1.0 - contraction);
-    if (changes_meanwhile(reset, t + flight, landing)) {
-      resets_[reset.relation].rest = reset.rest;
+    if (changes_meanwhile(run, reset, t + flight, landing)) {
+      run.contacts.resets[reset.relation].rest = reset.rest;
       return false;
     }
-    if (flight > 0.0 && !carry_on(reset, flight, landing, later)) return false;
+    if (flight > 0.0 && !carry_on(run, reset, flight, landing, later)) return false;
     // Something else moves with it, or is in its way: it is at rest as it is.
-    if (std::abs(place_of(reset.relation, reset.rest, later).value) > kLowestFlight * band ||
-        is_beyond_another({reset}, reset.rest, later)) {
+    if (std::abs(position_of(run, reset.relation, reset.rest, later).value) >
+            kLowestFlight * band ||
+        is_beyond_another(run, {reset}, reset.rest, later)) {
       reset.rest = t;
-      later = run_.state_;
+      later = run.now.state;
     }
   } else if (own || std::abs(rate) > kSameRate * std::abs(reset.rate_before)) {
     if (!is_invisible) return false;
@@ -195,110 +140,18 @@ bool FlatContacts::comes_to_rest(Reset& reset, SystemState& later) {
     for (std::size_t i = 0; i < later.values.size(); ++i)
       later.values[i] += (reset.rest - t) * later.slopes[i];
   }
-  const FlatModel& model = run_.system_.flat()->reduced;
+  const FlatModel& model = run.system.flat()->reduced;
   for (const std::size_t k : reset.reinits) {
     const std::size_t i = model.reinits[k].variable.node()->index;
-    later.values[i] = run_.state_.values[i];
+    later.values[i] = run.now.state.values[i];
   }
   return true;
 }
 
-// The state where the flights accumulate: what is reset swings between take-off and landing, so
-// what moves by it moves by the mean of both; everything else goes on along its own tangent and
-// curvature.
-bool FlatContacts::carry_on(const Reset& reset, double flight, const SystemState& landing,
-                            SystemState& later) {
-  const double dt = reset.rest - run_.time_;
-  const FlatModel& model = run_.system_.flat()->reduced;
-  SystemState turned = run_.state_;
-  for (const std::size_t k : reset.reinits) {
-    const std::size_t i = model.reinits[k].variable.node()->index;
-    turned.values[i] = landing.values[i];
-  }
-  if (!run_.run_->make_consistent(run_.time_, turned).ok()) return false;
-  for (std::size_t i = 0; i < later.values.size(); ++i) {
-    const double slope = run_.state_.slopes[i];
-    const double swing = turned.slopes[i] - slope;
-    const double growth = (landing.slopes[i] - swing - slope) / flight;
-    later.values[i] += dt * (slope + 0.5 * swing + 0.5 * dt * growth);
-  }
-  return true;
-}
-
-void FlatContacts::follow() {
-  const bool any = reset_now_;
-  reset_now_ = false;
-  if (!any) return;
-  std::vector<Reset> candidates;
-  const std::vector<Reset> contacts = pressed();
-  if (!contacts.empty() && !hold(contacts, run_.time_, run_.state_.values)) return;
-  if (contacts.empty()) follow_turns();
-  for (const auto& [relation, reset] : resets_) candidates.push_back(reset);
-  // Once one is held, others may come to rest on it.
-  for (bool any_held = true; any_held && !run_.stopped_;) {
-    any_held = false;
-    for (Reset& reset : candidates) {
-      const bool known = std::ranges::any_of(
-          held_, [&](const Reset& other) { return other.relation == reset.relation; });
-      SystemState later;
-      if (known || !comes_to_rest(reset, later)) continue;
-      if (!hold({reset}, reset.rest, later.values)) break;
-      any_held = holding() && held_.back().relation == reset.relation;
-    }
-  }
-  now_.clear();
-  if (!probed_ || run_.stopped_) return;
-  // Looking ahead has moved the mode's point.
-  probed_ = false;
-  run_.run_->make_consistent(run_.time_, run_.state_);
-  run_.run_->restart(run_.time_);
-  run_.run_->watch().start(run_.time_, run_.run_->integrator().x().data(),
-                           run_.run_->integrator().dx().data());
-  const Firing changed = changed_on_the_way();
-  if (changed.fired())
-    run_.settle_flat(changed);
-  else if (const Firing* impact = next_impact())
-    run_.settle_flat(*impact);
-}
-
-bool FlatContacts::log_entry(Event event, bool hop_follows_event) {
-  run_.recorder_->store(run_.time_, run_.run_->analysed().id, run_.state_);
-  event.to = run_.run_->mode().name;
-  run_.left_.values.resize(run_.state_.values.size(), 0.0);
-  run_.left_.slopes.resize(run_.state_.values.size(), 0.0);
-  note_changes(run_.system_, run_.run_->analysed(), run_.left_, run_.state_, event);
-  if (hop_follows_event) mark_instantaneous(run_.result_.events.back());
-  classify(event);
-  run_.result_.events.push_back(std::move(event));
-  return !run_.stopped_;
-}
-
-ModeId FlatContacts::mode_for(std::size_t flat_mode) {
-  const Made* made = held_.empty() ? nullptr : limit_for(flat_mode, held_);
-  return made == nullptr ? run_.flat_mode(flat_mode) : made->limit;
-}
-
-bool FlatContacts::release(const Firing& firing, bool hop_follows_event) {
-  const Simulation::FlatView* view = run_.view_of(run_.run_->analysed().id);
-  if (view == nullptr) return false;
-  std::vector<std::size_t> released;
-  for (const std::size_t g : firing.guards) {
-    // The event iteration comes first.
-    if (view->contacts[g] == Simulation::FlatView::npos) return false;
-    released.push_back(view->contacts[g]);
-  }
-  Event event = begin_event(run_.time_, run_.run_->mode(), firing);
-  std::ranges::sort(released, std::greater());
-  for (const std::size_t k : released) held_.erase(held_.begin() + static_cast<long>(k));
-  run_.left_ = run_.state_;
-  if (enter(run_.flat_mode_)) log_entry(std::move(event), hop_follows_event);
-  return true;
-}
-
-const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
-                                                  const std::vector<Reset>& contacts) {
+const FlatContacts::Made* limit_for(Run& run, std::size_t flat_mode,
+                                    const std::vector<Reset>& contacts) {
   const auto as_contact = [](const Reset& r) { return Contact{r.relation, r.jumps}; };
-  for (const auto& made : made_) {
+  for (const auto& made : run.contacts.made) {
     const bool fits =
         made->flat_mode == flat_mode &&
         std::equal(made->contacts.begin(), made->contacts.end(), contacts.begin(), contacts.end(),
@@ -308,11 +161,11 @@ const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
                    });
     if (fits) return made.get();
   }
-  const FlatModel& model = run_.system_.flat()->reduced;
-  const FlatMode& flat = run_.events_->mode(flat_mode);
+  const FlatModel& model = run.system.flat()->reduced;
+  const FlatMode& flat = run.events->mode(flat_mode);
   Mode mode{flat.mode.name, flat.mode.equations, {}};
-  auto made = std::make_unique<Made>();
-  Simulation::FlatView view{flat_mode, {}, {}};
+  auto made = std::make_unique<FlatContacts::Made>();
+  FlatView view{flat_mode, {}, {}};
   std::vector<Contact> as_contacts;
   for (const Reset& c : contacts) {
     Guard guard;
@@ -334,74 +187,218 @@ const FlatContacts::Made* FlatContacts::limit_for(std::size_t flat_mode,
     mode.guards.push_back(flat.mode.guards[g]);
     view.guards.push_back(g);
   }
-  view.contacts.assign(view.guards.size(), Simulation::FlatView::npos);
+  view.contacts.assign(view.guards.size(), FlatView::npos);
   for (std::size_t k = 0; k < contacts.size(); ++k) {
-    view.guards.push_back(Simulation::FlatView::npos);
+    view.guards.push_back(FlatView::npos);
     view.contacts.push_back(k);
   }
-  const std::size_t first = run_.system_.variables().size();
+  const std::size_t first = run.system.variables().size();
   std::optional<LimitMode> limit =
-      make_limit_mode(run_.system_, mode, as_contacts, run_.time_, run_.state_);
+      make_limit_mode(run.system, mode, as_contacts, run.now.time, run.now.state);
   if (!limit) return nullptr;
   for (std::size_t k = 0; k < contacts.size(); ++k) made->multipliers.emplace_back(first + k);
   made->flat_mode = flat_mode;
   made->contacts = contacts;
   made->directions_are_constant = limit->directions_are_constant;
-  made->limit = run_.add_mode(std::move(limit->mode));
-  run_.views_.emplace(made->limit, std::move(view));
-  made_.push_back(std::move(made));
-  return made_.back().get();
-}
-
-bool FlatContacts::enter_after_event(std::size_t flat_mode) {
-  std::erase_if(held_, [&](const Reset& c) {
-    const Motion motion = motion_of(c.relation, flat_mode, run_.time_, run_.state_);
-    if (c.sign * motion.rate > kMoves * motion.size) return true;
-    if (!is_struck(c, flat_mode)) return false;
-    resets_[c.relation] = c;
-    return true;
-  });
-  return enter(flat_mode);
-}
-
-bool FlatContacts::enter(std::size_t flat_mode) {
-  while (!held_.empty()) {
-    const SystemState before = run_.state_;
-    const std::vector<bool> set = run_.set_;
-    const Made* present = enter_limit(flat_mode);
-    if (run_.stopped_) return false;
-    if (present == nullptr) break;
-    // A multiplier that would pull opens its contact, the strongest first.
-    std::size_t worst = held_.size();
-    double lowest = -1e-9;
-    for (std::size_t k = 0; k < held_.size(); ++k) {
-      const double multiplier = run_.state_.values[present->multipliers[k].index()];
-      if (multiplier < lowest) worst = k;
-      lowest = std::min(lowest, multiplier);
-    }
-    if (worst == held_.size()) return true;
-    held_.erase(held_.begin() + static_cast<long>(worst));
-    std::copy(before.values.begin(), before.values.end(), run_.state_.values.begin());
-    std::copy(before.slopes.begin(), before.slopes.end(), run_.state_.slopes.begin());
-    run_.set_ = set;
-  }
-  return run_.enter(run_.flat_mode(flat_mode));
+  made->limit = add_mode(run, std::move(limit->mode));
+  run.modes.views.emplace(made->limit, std::move(view));
+  run.contacts.made.push_back(std::move(made));
+  return run.contacts.made.back().get();
 }
 
 // Into the limit mode of the contacts held; null if there is none.
-const FlatContacts::Made* FlatContacts::enter_limit(std::size_t flat_mode) {
-  const Made* made = limit_for(flat_mode, held_);
+const FlatContacts::Made* enter_limit(Run& run, std::size_t flat_mode) {
+  const FlatContacts::Made* made = limit_for(run, flat_mode, run.contacts.held);
   if (made == nullptr) {
-    run_.result_.warnings.push_back(fmt::format(
-        "resets accumulate {} (Zeno), but no equation differentiates what they set: "
-        "'{}' is not held",
-        run_.place(), run_.system_.flat()->reduced.relations[held_.back().relation].text));
-    held_.clear();
+    run.log.result.warnings.push_back(
+        fmt::format("resets accumulate {} (Zeno), but no equation differentiates what they set: "
+                    "'{}' is not held",
+                    place_of(run),
+                    run.system.flat()->reduced.relations[run.contacts.held.back().relation].text));
+    run.contacts.held.clear();
     return nullptr;
   }
-  run_.left_.values.resize(run_.system_.variables().size(), 0.0);
-  if (run_.enter(made->limit)) run_.chattering_.apply_widths(*run_.run_);
+  run.now.left.values.resize(run.system.variables().size(), 0.0);
+  if (enter(run, made->limit)) apply_widths(run, *run.now.mode);
   return made;
+}
+
+}  // namespace
+
+// What moves continuously has a rate at every point.
+bool may_be_held(Run& run, std::size_t relation) {
+  const auto [place, is_new] = run.contacts.formulas.try_emplace(relation);
+  if (!is_new) return place->second.has_value();
+  const Expr& value = run.system.flat()->reduced.relations[relation].value;
+  Expr size = 0.0;
+  bool moves = false;
+  for (const Expr& leaf : leaves_of(value)) {
+    if (!leaf.is_variable()) continue;
+    if (leaf.node()->order > 0) return false;
+    const VariableId id = leaf.node()->variable();
+    size += abs(partial(value, leaf)) * max(abs(leaf), run.system.variable(id).nominal);
+    moves = true;
+  }
+  if (!moves) return false;
+  const std::vector<Expr> expressions = {value, size};
+  FlatContacts::Formulas formulas;
+  formulas.tape = Tape(expressions, state_inputs(run.system));
+  formulas.registers = formulas.tape.make_workspace();
+  place->second = std::move(formulas);
+  return true;
+}
+
+// Value and size alone.
+RelationMotion position_of(Run& run, std::size_t relation, double t, const SystemState& state) {
+  FlatContacts::Formulas& formulas = *run.contacts.formulas.at(relation);
+  const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
+                            run.now.mode->data().parameters.data(), state.slots.data()};
+  double out[2];
+  formulas.tape.evaluate(inputs, formulas.registers, out);
+  return {out[0], 0.0, out[1]};
+}
+
+RelationMotion motion_of(Run& run, std::size_t relation, std::size_t flat_mode, double t,
+                         const SystemState& state) {
+  RelationMotion motion = position_of(run, relation, t, state);
+  const double now = run.now.time;
+  run.now.time = t;  // where rates are taken
+  const std::optional<double> rate =
+      rate_of(run, {saltus::flat_mode(run, flat_mode), state.slots},
+              run.system.flat()->reduced.relations[relation].value, state);
+  run.now.time = now;
+  motion.rate = rate.value_or(std::numeric_limits<double>::quiet_NaN());
+  return motion;
+}
+
+void note_resets(Run& run, std::size_t flat_mode, const std::vector<std::size_t>& fired,
+                 const std::vector<std::size_t>& taken, const SystemState& left,
+                 const SystemState& right) {
+  if (taken.empty()) return;
+  run.contacts.reset_now = true;
+  const FlatModel& model = run.system.flat()->reduced;
+  for (const std::size_t r : fired) {
+    if (!may_be_held(run, r)) continue;
+    Reset reset;
+    reset.relation = r;
+    reset.sign = left.value_of(model.relations[r].slot) != 0.0 ? 1.0 : -1.0;
+    reset.reinits = taken;
+    bool jumps = false;
+    for (const std::size_t k : taken) {
+      const std::size_t i = model.reinits[k].variable.node()->index;
+      reset.jumps.push_back(right.values[i] - left.values[i]);
+      jumps = jumps || reset.jumps.back() != 0.0;
+    }
+    reset.rate_before = reset.sign * motion_of(run, r, flat_mode, run.now.time, left).rate;
+    if (!jumps || !(reset.rate_before < 0.0)) continue;
+    reset.reverses = reset.sign * motion_of(run, r, run.now.flat_mode, run.now.time, right).rate >=
+                     kSameRate * reset.rate_before;
+    if (run.now.time > run.contacts.impact_time) {
+      run.contacts.impact_time = run.now.time;
+      run.contacts.hardest = 0.0;
+      run.contacts.impacts = 0;
+    }
+    run.contacts.hardest = std::max(run.contacts.hardest, -reset.rate_before);
+    remember_reset(run, std::move(reset), right);
+    run.contacts.now.push_back(r);
+  }
+}
+
+void follow_contacts(Run& run) {
+  const bool any = run.contacts.reset_now;
+  run.contacts.reset_now = false;
+  if (!any) return;
+  std::vector<Reset> candidates;
+  const std::vector<Reset> contacts = pressed_contacts(run);
+  if (!contacts.empty() && !hold_contacts(run, contacts, run.now.time, run.now.state.values))
+    return;
+  if (contacts.empty()) follow_turns(run);
+  for (const auto& [relation, reset] : run.contacts.resets) candidates.push_back(reset);
+  // Once one is held, others may come to rest on it.
+  for (bool any_held = true; any_held && !run.log.stopped;) {
+    any_held = false;
+    for (Reset& reset : candidates) {
+      const bool known = std::ranges::any_of(
+          run.contacts.held, [&](const Reset& other) { return other.relation == reset.relation; });
+      SystemState later;
+      if (known || !comes_to_rest(run, reset, later)) continue;
+      if (!hold_contacts(run, {reset}, reset.rest, later.values)) break;
+      any_held = !run.contacts.held.empty() && run.contacts.held.back().relation == reset.relation;
+    }
+  }
+  run.contacts.now.clear();
+  if (!run.contacts.probed || run.log.stopped) return;
+  // Looking ahead has moved the mode's point.
+  run.contacts.probed = false;
+  run.now.mode->make_consistent(run.now.time, run.now.state);
+  run.now.mode->restart(run.now.time);
+  arm_guards(*run.now.mode, run.now.time);
+  const Firing changed = changed_on_the_way(run);
+  if (changed.fired())
+    settle_hops(run, changed);
+  else if (const Firing* impact = next_impact(run))
+    settle_hops(run, *impact);
+}
+
+ModeId mode_with_contacts(Run& run, std::size_t flat_mode) {
+  const FlatContacts::Made* made =
+      run.contacts.held.empty() ? nullptr : limit_for(run, flat_mode, run.contacts.held);
+  return made == nullptr ? saltus::flat_mode(run, flat_mode) : made->limit;
+}
+
+bool release_contacts(Run& run, const Firing& firing, bool hop_follows_event) {
+  const FlatView* view = view_of(run, run.now.mode->analysed().id);
+  if (view == nullptr) return false;
+  std::vector<std::size_t> released;
+  for (const std::size_t g : firing.guards) {
+    // The event iteration comes first.
+    if (view->contacts[g] == FlatView::npos) return false;
+    released.push_back(view->contacts[g]);
+  }
+  Event event = begin_event(run.now.time, run.now.mode->mode(), firing);
+  std::ranges::sort(released, std::greater());
+  for (const std::size_t k : released)
+    run.contacts.held.erase(run.contacts.held.begin() + static_cast<long>(k));
+  run.now.left = run.now.state;
+  if (enter_with_contacts(run, run.now.flat_mode))
+    log_entry(run, std::move(event), hop_follows_event);
+  return true;
+}
+
+bool enter_flat_mode(Run& run, std::size_t flat_mode) {
+  std::erase_if(run.contacts.held, [&](const Reset& c) {
+    const RelationMotion motion =
+        motion_of(run, c.relation, flat_mode, run.now.time, run.now.state);
+    if (c.sign * motion.rate > kMoves * motion.size) return true;
+    if (!is_struck(run, c, flat_mode)) return false;
+    run.contacts.resets[c.relation] = c;
+    return true;
+  });
+  return enter_with_contacts(run, flat_mode);
+}
+
+bool enter_with_contacts(Run& run, std::size_t flat_mode) {
+  while (!run.contacts.held.empty()) {
+    const SystemState before = run.now.state;
+    const std::vector<bool> set = run.instant.set;
+    const FlatContacts::Made* present = enter_limit(run, flat_mode);
+    if (run.log.stopped) return false;
+    if (present == nullptr) break;
+    // A multiplier that would pull opens its contact, the strongest first.
+    std::size_t worst = run.contacts.held.size();
+    double lowest = -1e-9;
+    for (std::size_t k = 0; k < run.contacts.held.size(); ++k) {
+      const double multiplier = run.now.state.values[present->multipliers[k].index()];
+      if (multiplier < lowest) worst = k;
+      lowest = std::min(lowest, multiplier);
+    }
+    if (worst == run.contacts.held.size()) return true;
+    run.contacts.held.erase(run.contacts.held.begin() + static_cast<long>(worst));
+    std::copy(before.values.begin(), before.values.end(), run.now.state.values.begin());
+    std::copy(before.slopes.begin(), before.slopes.end(), run.now.state.slopes.begin());
+    run.instant.set = set;
+  }
+  return enter(run, saltus::flat_mode(run, flat_mode));
 }
 
 }  // namespace saltus

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <utility>
 
+#include "simulate/enter_mode.h"
 #include "simulate/event_iteration.h"
 #include "simulate/flat_contacts.h"
-#include "simulate/simulation.h"
+#include "simulate/run.h"
+#include "simulate/settle.h"
 
 namespace saltus {
 namespace {
@@ -24,97 +26,99 @@ constexpr std::size_t kMostImpacts = 1000;
 constexpr double kClosedAbove = 10.0 * GuardWatch::kBand;
 constexpr double kClosedBelow = 1e3 * GuardWatch::kBand;
 
-}  // namespace
-
-bool FlatContacts::is_near(const Reset& reset, const Motion& motion) {
-  const double value = reset.sign * motion.value / motion.size;
-  return value <= kClosedAbove && value >= -kClosedBelow;
-}
-
 // The rate towards the contact, in sizes of the relation; not positive if it is not closed.
-double FlatContacts::approach_of(const Reset& reset, std::size_t flat_mode) {
-  const Motion motion = motion_of(reset.relation, flat_mode, run_.time_, run_.state_);
+double approach_of(Run& run, const Reset& reset, std::size_t flat_mode) {
+  const RelationMotion motion =
+      motion_of(run, reset.relation, flat_mode, run.now.time, run.now.state);
   if (!reset.reverses || !is_near(reset, motion)) return 0.0;
   return -reset.sign * motion.rate / motion.size;
 }
 
+}  // namespace
+
+bool is_near(const Reset& reset, const RelationMotion& motion) {
+  const double value = reset.sign * motion.value / motion.size;
+  return value <= kClosedAbove && value >= -kClosedBelow;
+}
+
 // Whether the relation has the value it takes when it fires.
-bool FlatContacts::is_closed(const Reset& reset) const {
-  const Expr& slot = run_.system_.flat()->reduced.relations[reset.relation].slot;
-  return (run_.state_.value_of(slot) != 0.0) != (reset.sign > 0.0);
+bool is_closed(const Run& run, const Reset& reset) {
+  const Expr& slot = run.system.flat()->reduced.relations[reset.relation].slot;
+  return (run.now.state.value_of(slot) != 0.0) != (reset.sign > 0.0);
 }
 
-bool FlatContacts::is_struck(const Reset& reset, std::size_t flat_mode) {
-  return approach_of(reset, flat_mode) > kStrikes;
+bool is_struck(Run& run, const Reset& reset, std::size_t flat_mode) {
+  return approach_of(run, reset, flat_mode) > kStrikes;
 }
 
-const Firing* FlatContacts::next_impact() {
-  if (impact_time_ != run_.time_ || impacts_ == kMostImpacts ||
-      run_.view_of(run_.run_->analysed().id) == nullptr)
+const Firing* next_impact(Run& run) {
+  if (run.contacts.impact_time != run.now.time || run.contacts.impacts == kMostImpacts ||
+      view_of(run, run.now.mode->analysed().id) == nullptr)
     return nullptr;
   const Reset* next = nullptr;
   double fastest = kStrikes;
-  for (const auto& [r, reset] : resets_) {
-    if (!is_closed(reset)) continue;  // it fires by itself
-    const double approach = approach_of(reset, run_.flat_mode_);
-    const double size = place_of(r, run_.time_, run_.state_).size;
-    if (approach <= fastest || approach * size <= kAtRest * hardest_) continue;
+  for (const auto& [r, reset] : run.contacts.resets) {
+    if (!is_closed(run, reset)) continue;  // it fires by itself
+    const double approach = approach_of(run, reset, run.now.flat_mode);
+    const double size = position_of(run, r, run.now.time, run.now.state).size;
+    if (approach <= fastest || approach * size <= kAtRest * run.contacts.hardest) continue;
     fastest = approach;
     next = &reset;
   }
   if (next == nullptr) return nullptr;
-  const ModeId here = run_.run_->analysed().id;
-  for (std::size_t g = 0; g < run_.run_->mode().guards.size(); ++g) {
-    if (run_.source_of(here, g) != next->relation) continue;
-    ++impacts_;
-    run_.events_->rearm(run_.time_, run_.state_, next->relation);
-    impact_ = Firing{{g}, run_.time_, true, false, {}};
-    return &impact_;
+  const ModeId here = run.now.mode->analysed().id;
+  for (std::size_t g = 0; g < run.now.mode->mode().guards.size(); ++g) {
+    if (source_of(run, here, g) != next->relation) continue;
+    ++run.contacts.impacts;
+    run.events->rearm(run.now.time, run.now.state, next->relation);
+    run.contacts.impact = Firing{{g}, run.now.time, true, false, {}};
+    return &run.contacts.impact;
   }
   return nullptr;
 }
 
 // Whether something else would be beyond its own contact at the time these come to rest.
-bool FlatContacts::is_beyond_another(const std::vector<Reset>& contacts, double t,
-                                     const SystemState& later) {
-  return std::ranges::any_of(resets_, [&](const auto& entry) {
+bool is_beyond_another(Run& run, const std::vector<Reset>& contacts, double t,
+                       const SystemState& later) {
+  return std::ranges::any_of(run.contacts.resets, [&](const auto& entry) {
     const std::size_t r = entry.first;
     const auto& other = entry.second;
     const auto is_beyond = [&](double time, const SystemState& state) {
-      const Motion motion = place_of(r, time, state);
+      const RelationMotion motion = position_of(run, r, time, state);
       return other.sign * motion.value < -GuardWatch::kBand * motion.size;
     };
     return std::ranges::find(contacts, r, &Reset::relation) == contacts.end() &&
-           is_beyond(t, later) && !is_beyond(run_.time_, run_.state_);
+           is_beyond(t, later) && !is_beyond(run.now.time, run.now.state);
   });
 }
 
 // Relations that no longer have their values after flights have been passed over.
-Firing FlatContacts::changed_on_the_way() {
-  Firing firing{{}, run_.time_, true, false, {}};
-  const ModeId here = run_.run_->analysed().id;
-  if (!std::exchange(went_ahead_, false) || run_.view_of(here) == nullptr) return firing;
-  const std::vector<Relation>& relations = run_.system_.flat()->reduced.relations;
-  for (std::size_t g = 0; g < run_.run_->mode().guards.size(); ++g) {
-    const std::size_t r = run_.source_of(here, g);
-    if (r >= relations.size() || !may_be_held(r)) continue;
-    const double side = run_.state_.value_of(relations[r].slot) != 0.0 ? 1.0 : -1.0;
-    const Motion motion = place_of(r, run_.time_, run_.state_);
+Firing changed_on_the_way(Run& run) {
+  Firing firing{{}, run.now.time, true, false, {}};
+  const ModeId here = run.now.mode->analysed().id;
+  if (!std::exchange(run.contacts.went_ahead, false) || view_of(run, here) == nullptr)
+    return firing;
+  const std::vector<Relation>& relations = run.system.flat()->reduced.relations;
+  for (std::size_t g = 0; g < run.now.mode->mode().guards.size(); ++g) {
+    const std::size_t r = source_of(run, here, g);
+    if (r >= relations.size() || !may_be_held(run, r)) continue;
+    const double side = run.now.state.value_of(relations[r].slot) != 0.0 ? 1.0 : -1.0;
+    const RelationMotion motion = position_of(run, r, run.now.time, run.now.state);
     if (side * motion.value < -GuardWatch::kBand * motion.size) firing.guards.push_back(g);
   }
   return firing;
 }
 
 // What is still pressed together after impacts that no longer count, or are too many.
-std::vector<FlatContacts::Reset> FlatContacts::pressed() {
+std::vector<Reset> pressed_contacts(Run& run) {
   std::vector<Reset> found;
-  if (impact_time_ != run_.time_ || impacts_ == 0) return found;
+  if (run.contacts.impact_time != run.now.time || run.contacts.impacts == 0) return found;
   bool approaches = false;
-  for (const auto& [r, reset] : resets_) {
-    const Motion motion = motion_of(r, run_.flat_mode_, run_.time_, run_.state_);
+  for (const auto& [r, reset] : run.contacts.resets) {
+    const RelationMotion motion = motion_of(run, r, run.now.flat_mode, run.now.time, run.now.state);
     const double rate = reset.sign * motion.rate;
-    const double slow = std::max(kAtRest * hardest_, kStrikes * motion.size);
-    const bool at_rest = rate <= slow && (impacts_ == kMostImpacts || rate >= -slow);
+    const double slow = std::max(kAtRest * run.contacts.hardest, kStrikes * motion.size);
+    const bool at_rest = rate <= slow && (run.contacts.impacts == kMostImpacts || rate >= -slow);
     if (!reset.reverses || !at_rest || !is_near(reset, motion)) continue;
     approaches = approaches || rate < 0.0;
     found.push_back(reset);

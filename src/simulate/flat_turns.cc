@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulate/enter_mode.h"
 #include "simulate/event_iteration.h"
+#include "simulate/event_log.h"
 #include "simulate/flat_contacts.h"
-#include "simulate/simulation.h"
+#include "simulate/run.h"
+#include "simulate/settle.h"
 
 namespace saltus {
 namespace {
@@ -33,26 +36,12 @@ double time_left(const std::vector<double>& times) {
   return steady ? length[2] * ratio / (1.0 - ratio) : 0.0;
 }
 
-}  // namespace
-
-void FlatContacts::remember(Reset reset, const SystemState& right) {
-  Reset& last = resets_[reset.relation];
-  reset.times = std::move(last.times);
-  if (reset.times.empty() || reset.times.back() != run_.time_) {
-    if (reset.times.size() == kTimes) reset.times.erase(reset.times.begin());
-    reset.times.push_back(run_.time_);
-  }
-  reset.previous = std::move(last.after);
-  reset.after = right.values;
-  last = std::move(reset);
-}
-
 // This relation, just reset, and others that are reset as often: none of them gets away from zero
 // by more than can be told before the next reset. Two balls that fall side by side have no
 // acceleration against each other, so it takes the resets of all to see that they come to rest.
 // Empty if there are no others.
-std::vector<FlatContacts::Reset> FlatContacts::taking_turns(std::size_t relation) {
-  const Reset& own = resets_.at(relation);
+std::vector<Reset> taking_turns(Run& run, std::size_t relation) {
+  const Reset& own = run.contacts.resets.at(relation);
   const auto shrinks = [](const std::vector<double>& times) {
     const std::size_t n = times.size();
     return n >= 3 && times[n - 1] - times[n - 2] < times[n - 2] - times[n - 3];
@@ -60,92 +49,108 @@ std::vector<FlatContacts::Reset> FlatContacts::taking_turns(std::size_t relation
   if (!shrinks(own.times)) return {};
   const double flight = own.times.back() - own.times[own.times.size() - 2];
   const auto is_low = [&](const Reset& reset) {
-    const Motion motion = motion_of(reset.relation, run_.flat_mode_, run_.time_, run_.state_);
+    const RelationMotion motion =
+        motion_of(run, reset.relation, run.now.flat_mode, run.now.time, run.now.state);
     const double low = kLowestFlight * GuardWatch::kBand * motion.size;
     return std::abs(motion.value) <= low && std::abs(motion.rate) * flight <= kRise * low &&
            std::abs(reset.rate_before) * flight <= kRise * kRise * low;
   };
   if (!is_low(own)) return {};
   std::vector<Reset> found = {own};
-  for (const auto& [r, reset] : resets_)
+  for (const auto& [r, reset] : run.contacts.resets)
     if (r != relation && shrinks(reset.times) &&
-        reset.times.back() >= run_.time_ - kRise * flight && is_low(reset))
+        reset.times.back() >= run.now.time - kRise * flight && is_low(reset))
       found.push_back(reset);
   if (found.size() == 1) return {};
   return found;
 }
 
+}  // namespace
+
+void remember_reset(Run& run, Reset reset, const SystemState& right) {
+  Reset& last = run.contacts.resets[reset.relation];
+  reset.times = std::move(last.times);
+  if (reset.times.empty() || reset.times.back() != run.now.time) {
+    if (reset.times.size() == kTimes) reset.times.erase(reset.times.begin());
+    reset.times.push_back(run.now.time);
+  }
+  reset.previous = std::move(last.after);
+  reset.after = right.values;
+  last = std::move(reset);
+}
+
 // Holds relations that are reset in turns and have come to rest.
-void FlatContacts::follow_turns() {
-  for (const std::size_t r : now_) {
-    const std::vector<Reset> contacts = taking_turns(r);
+void follow_turns(Run& run) {
+  for (const std::size_t r : run.contacts.now) {
+    const std::vector<Reset> contacts = taking_turns(run, r);
     if (contacts.empty()) continue;
     const Reset& own = contacts.front();
     const double left = time_left(own.times);
-    SystemState later = run_.state_;
+    SystemState later = run.now.state;
     if (left > 0.0) {
       const double length = own.times.back() - own.times[own.times.size() - 2];
       for (std::size_t i = 0; i < own.previous.size(); ++i)
         later.values[i] += left / length * (own.after[i] - own.previous[i]);
     }
-    if (is_beyond_another(contacts, run_.time_ + left, later))
-      hold(contacts, run_.time_, run_.state_.values);
+    if (is_beyond_another(run, contacts, run.now.time + left, later))
+      hold_contacts(run, contacts, run.now.time, run.now.state.values);
     else
-      hold(contacts, run_.time_ + left, later.values);
+      hold_contacts(run, contacts, run.now.time + left, later.values);
     return;
   }
 }
 
 // Goes on at the time `rest`, where the resets accumulate, with these contacts closed. False if the
 // run has stopped.
-bool FlatContacts::hold(const std::vector<Reset>& contacts, double rest,
-                        const std::vector<double>& values) {
-  run_.run_->watch().look_ahead(run_.stop_time_);
-  const double limit = std::min(run_.stop_time_, run_.run_->watch().next_time_event());
-  SystemState left = run_.state_;
-  if (rest > run_.time_ && rest < limit) {
-    run_.time_ = run_.last_event_ = rest;
-    run_.hops_ = 0;
-    went_ahead_ = true;
-    impact_time_ = rest;
-    run_.state_.values = values;
-    if (run_.tangents_ != nullptr)
-      run_.tangents_->give_up(fmt::format("events accumulate at t = {:.10g}", run_.time_));
-    run_.recorder_->store(run_.time_, run_.run_->analysed().id, run_.state_);
+bool hold_contacts(Run& run, const std::vector<Reset>& contacts, double rest,
+                   const std::vector<double>& values) {
+  run.now.mode->watch().look_ahead(run.settings.stop_time);
+  const double limit = std::min(run.settings.stop_time, run.now.mode->watch().next_time_event());
+  SystemState left = run.now.state;
+  if (rest > run.now.time && rest < limit) {
+    run.now.time = run.instant.time = rest;
+    run.instant.hops = 0;
+    run.contacts.went_ahead = true;
+    run.contacts.impact_time = rest;
+    run.now.state.values = values;
+    if (run.tangents != nullptr)
+      run.tangents->give_up(fmt::format("events accumulate at t = {:.10g}", run.now.time));
+    run.log.recorder->store(run.now.time, run.now.mode->analysed().id, run.now.state);
   }
   std::vector<std::string> names;
   for (const Reset& c : contacts)
-    names.push_back(run_.system_.flat()->reduced.relations[c.relation].text);
+    names.push_back(run.system.flat()->reduced.relations[c.relation].text);
   const std::string cause = fmt::format("{}: resets accumulate", fmt::join(names, ", "));
-  const std::vector<Expr> surfaces = run_.chattering_.step_aside(cause);
-  if (run_.stopped_) return false;
-  run_.left_ = surfaces.empty() ? std::move(left) : run_.state_;
-  Event event = begin_event(run_.time_, run_.run_->mode(), cause);
+  const std::vector<Expr> surfaces = step_aside(run, cause);
+  if (run.log.stopped) return false;
+  run.now.left = surfaces.empty() ? std::move(left) : run.now.state;
+  Event event = begin_event(run.now.time, run.now.mode->mode(), cause);
   for (const Reset& c : contacts) {
-    held_.push_back(c);
-    resets_.erase(c.relation);
+    run.contacts.held.push_back(c);
+    run.contacts.resets.erase(c.relation);
   }
-  const std::string place = run_.place();
-  probed_ = true;  // guards are to be armed in the mode entered
+  const std::string place = place_of(run);
+  run.contacts.probed = true;  // guards are to be armed in the mode entered
   std::string problem;
   try {
-    if (!enter(run_.flat_mode_)) problem = run_.result_.message;
+    if (!enter_with_contacts(run, run.now.flat_mode)) problem = run.log.result.message;
   } catch (const Error& error) {
     problem = error.what();
   }
   if (!problem.empty()) {
-    run_.stop(StopReason::kEventStorm,
-              fmt::format("resets accumulate {} (Zeno), and no mode holds '{}' at zero from there: "
-                          "{}",
-                          place, fmt::join(names, "', '"), problem));
+    stop(run, StopReason::kEventStorm,
+         fmt::format("resets accumulate {} (Zeno), and no mode holds '{}' at zero from there: "
+                     "{}",
+                     place, fmt::join(names, "', '"), problem));
     return false;
   }
-  if (holding()) {
+  if (!run.contacts.held.empty()) {
     event.tags.emplace_back("zeno");
-    if (!log_entry(std::move(event), !surfaces.empty())) return false;
+    log_entry(run, std::move(event), !surfaces.empty());
+    if (run.log.stopped) return false;
   }
-  run_.chattering_.slide_again(surfaces);
-  return !run_.stopped_;
+  slide_again(run, surfaces);
+  return !run.log.stopped;
 }
 
 }  // namespace saltus

@@ -1,40 +1,42 @@
 #include "simulate/simulate.h"
 
 #include "base/stop_request.h"
-#include "simulate/simulation.h"
+#include "simulate/advance.h"
+#include "simulate/run.h"
+#include "simulate/settle.h"
 
 namespace saltus {
 
-void run_to_end(Simulation& simulation) {
-  simulation.enter_initial_mode();
-  while (simulation.running()) {
-    const StepOutcome outcome = simulation.step();
+void run_to_end(Run& run) {
+  enter_initial_mode(run);
+  while (is_running(run)) {
+    const StepOutcome outcome = take_step(run);
     if (!outcome.ok()) {
-      simulation.stop_for(outcome);
+      stop_for(run, outcome);
       break;
     }
-    const Firing& firing = simulation.watch_guards();
+    const Firing& firing = watch_guards(run);
     if (!firing.outcome.ok()) {
-      simulation.stop_for(firing.outcome);
+      stop_for(run, firing.outcome);
       break;
     }
-    simulation.accept_step(firing);
-    if (firing.fired()) simulation.settle(firing);
-    simulation.check_limits();
+    accept_step(run, firing);
+    if (firing.fired()) settle(run, firing);
+    check_limits(run);
   }
-  simulation.settle_end();
+  settle_end(run);
 }
 
 SimulateResult simulate(const HybridSystem& system, const SimulateOptions& options) {
   constexpr double kGrace = 0.5;  // s; between steps the run ends by itself
   const StopScope scope(options.stop_requested, options.max_seconds, kGrace);
-  Simulation simulation(system, options);
+  Run run(system, options);
   try {
-    run_to_end(simulation);
+    run_to_end(run);
   } catch (const StopRequested& request) {  // within an event or an iteration, not between steps
-    simulation.abandon(request);
+    abandon(run, request);
   }
-  return simulation.finish();
+  return finish(run);
 }
 
 }  // namespace saltus

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "expr/differentiate.h"
-#include "simulate/simulation.h"
+#include "simulate/run.h"
 #include "study/mode_point.h"
 #include "study/names_of_system.h"
 
@@ -320,7 +320,7 @@ namespace {
 
 Linearization linearize_at(ModePoint& point, const std::vector<std::string>& inputs,
                            const std::vector<std::string>& outputs) {
-  const HybridSystem& run_system = point.simulation->system();
+  const HybridSystem& run_system = point.simulation->system;
   LinearisedMode mode(run_system, point);
   std::vector<Expr> parameters;
   const MatrixXd b = mode.input_matrix(inputs, parameters);

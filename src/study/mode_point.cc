@@ -24,19 +24,19 @@ ModePoint::ModePoint(const HybridSystem& system, double at, const SimulateOption
   to.sink = &nowhere;
   to.sensitivities.clear();
   const StopScope scope(options.stop_requested, options.max_seconds);
-  simulation = std::make_unique<Simulation>(system, to);
+  simulation = std::make_unique<Run>(system, to);
   try {
     run_to_end(*simulation);
   } catch (const StopRequested& request) {
     throw Error(fmt::format("the run was {} before t = {:g}", request.what(), at));
   }
-  run = simulation->mode_run();
-  time = simulation->time();
+  run = simulation->now.mode;
+  time = simulation->now.time;
   if (run == nullptr || time < at) {
-    const SimulateResult result = simulation->finish();
+    const SimulateResult result = finish(*simulation);
     throw Error(fmt::format("the run does not reach t = {:g}: {}", at, result.message));
   }
-  state = simulation->present_state();
+  state = present_state(*simulation);
   if (!run->make_consistent(time, state).ok())
     throw Error(fmt::format("no consistent point of mode '{}' at t = {:g}", run->mode().name, at));
 }

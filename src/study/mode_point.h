@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "simulate/run.h"
 #include "simulate/simulate.h"
-#include "simulate/simulation.h"
 
 namespace saltus {
 
@@ -13,7 +13,7 @@ struct ModePoint {
   // Throws Error if the run ends before that time.
   ModePoint(const HybridSystem& system, double at, const SimulateOptions& options);
 
-  std::unique_ptr<Simulation> simulation;
+  std::unique_ptr<Run> simulation;
   ModeRun* run = nullptr;
   double time = 0.0;
   SystemState state;

@@ -153,7 +153,7 @@ std::vector<double> guards_at(const HybridSystem& system, const Mode& mode, doub
 
 // The guard that the way from one state to the other crosses; empty: none.
 std::string crossed_guard(const ModePoint& point, const SystemState& after) {
-  const HybridSystem& system = point.simulation->system();
+  const HybridSystem& system = point.simulation->system;
   const Mode& mode = point.run->mode();
   const std::vector<double> before = guards_at(system, mode, point.time, point.state);
   const std::vector<double> now = guards_at(system, mode, point.time, after);
@@ -202,7 +202,7 @@ SteadyState find_steady_state(const HybridSystem& system, double at, double long
         result.simulated = time - start;
         result.residual = equations.error(equations.x());
         result.is_unique = equations.is_unique();
-        const HybridSystem& whole = point.simulation->system();
+        const HybridSystem& whole = point.simulation->system;
         std::vector<Expr> values;
         for (const Variable& v : whole.variables()) {
           if (is_internal(v.name)) continue;
