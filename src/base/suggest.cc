@@ -38,10 +38,12 @@ bool is_close(std::size_t distance, std::size_t longest) {
 }  // namespace
 
 std::string nearest(const std::string& wanted, std::span<const std::string> candidates) {
-  if (wanted.empty()) return {};
+  constexpr std::size_t kLongest = 1000;  // the distance takes the product of both lengths
+  if (wanted.empty() || wanted.size() > kLongest) return {};
   const std::string* best = nullptr;
   std::size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
+    if (candidate.size() > kLongest) continue;
     const std::size_t distance = edit_distance(wanted, candidate);
     if (!is_close(distance, std::max(wanted.size(), candidate.size()))) continue;
     if (best == nullptr || distance < best_distance) {

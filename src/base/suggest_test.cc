@@ -41,6 +41,12 @@ TEST(Suggest, IsSilentWhenNothingIsClose) {
   EXPECT_EQ(nearest("h", {}), "");
 }
 
+// Comparing two names of a million letters would take hours.
+TEST(Suggest, LeavesEnormousNamesAlone) {
+  const std::string enormous(1'000'000, 'x');
+  EXPECT_EQ(nearest(enormous + "y", std::vector<std::string>{enormous, "x"}), "");
+}
+
 TEST(Suggest, PhrasesTheHint) {
   EXPECT_EQ(did_you_mean("heigt", kNames), " (did you mean 'height'?)");
   EXPECT_EQ(did_you_mean("pressure", kNames), "");

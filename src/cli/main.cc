@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -119,6 +120,21 @@ void keep_standard_files_apart() {
       (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+// A model that needs more memory than there is ends with a message, and not by the system, which
+// may choose another program. A lower limit of the user stays. The sanitizers reserve far more than
+// they use.
+void bound_memory() {
+#if !defined(__SANITIZE_ADDRESS__)
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long size = sysconf(_SC_PAGESIZE);
+  rlimit limit{};
+  if (pages <= 0 || size <= 0 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const rlim_t memory = static_cast<rlim_t>(pages) * static_cast<rlim_t>(size);
+  limit.rlim_cur = std::min(limit.rlim_cur, memory);
+  (void)setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
+
 int guarded_run(int argc, const char* const* argv) {
   try {
     return run(argc, argv);
@@ -142,6 +158,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   keep_standard_files_apart();
+  bound_memory();
   // Values that refer to each other in long chains are followed by recursion. Memory is taken only
   // as far as it is used.
   constexpr std::size_t kStack = std::size_t{1} << 29;

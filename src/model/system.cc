@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/stop_request.h"
 #include "base/suggest.h"
 #include "expr/differentiate.h"
 
@@ -29,6 +30,7 @@ HybridSystem::HybridSystem(std::string name)
     : name_(std::move(name)), graph_(std::make_shared<Graph>()) {}
 
 void HybridSystem::claim_name(const std::string& kind, const std::string& name) {
+  check_stop();
   if (name.empty()) throw Error(fmt::format("a {} of {} has no name", kind, name_));
   if (!names_.insert(name).second)
     throw Error(fmt::format("{}: the name '{}' is declared twice", name_, name));

@@ -255,9 +255,11 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
           leaf.node()->op == Op::kTime || leaf.node()->op == Op::kSlot)
         throw Error("the start of sample() needs parameters, not variables", place.location());
     const ParameterUse::Pause looked_at_only;
+    if (const auto first = fixed_number(start.number()); first && !std::isfinite(*first))
+      throw Error("the start of sample() is not a finite number", place.location());
     if (!fixed_number(interval.number()))
       throw Error("the interval of sample() needs parameters, not variables", place.location());
-    if (*fixed_number(interval.number()) <= 0.0)
+    if (!(*fixed_number(interval.number()) > 0.0))
       throw Error("sample() needs a positive interval", place.location());
     return Value::boolean(flat_.sample(start.number(), interval.number(), place.location()));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/stop_request.h"
 #include "modelica/instance_tree.h"
 #include "modelica/modifier_check.h"
 
@@ -51,6 +52,7 @@ Layers InstanceTree::layers_for(Instance& instance, const ClassInfo& info, std::
 
 void InstanceTree::expand(Instance& instance) {
   if (instance.expanded) return;
+  check_stop();
   instance.expanded = true;
   if (depth_of(instance) > kMaxDepth)
     throw Error(

@@ -9,6 +9,10 @@
 namespace saltus {
 namespace {
 
+// A loop that doubles what it has is refused before it has filled the memory.
+constexpr std::size_t kLongestText = 10'000'000;
+constexpr std::size_t kMostElements = 10'000'000;
+
 void need_numbers(const Value& v, const char* op, const Place& place) {
   if (!is_numeric(v.type))
     throw Error(fmt::format("'{}' needs numbers, not {}", op, spelling(v.type)), place.location());
@@ -88,8 +92,12 @@ Value negate(const Value& a, const Place& place) {
 
 Value arithmetic(BinaryOperator op, const Value& a, const Value& b, const Place& place) {
   if (op == BinaryOperator::kAdd && a.type == BasicType::kString && b.type == BasicType::kString &&
-      a.is_scalar() && b.is_scalar())
+      a.is_scalar() && b.is_scalar()) {
+    if (a.text().size() + b.text().size() > kLongestText)
+      throw Error(fmt::format("a text with more than {} characters", kLongestText),
+                  place.location());
     return Value::string(a.text() + b.text());
+  }
   need_numbers(a, spelling(op), place);
   need_numbers(b, spelling(op), place);
   switch (op) {
@@ -160,6 +168,9 @@ Value concatenate(std::size_t dimension, const std::vector<Value>& parts, const 
     shape[dimension] += part.dimensions[dimension];
     result.type = common_type(result, part, place);
   }
+  if (element_count(shape) > kMostElements)
+    throw Error(fmt::format("an array with {} elements: too many", element_count(shape)),
+                place.location());
   Dimensions head(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimension));
   result.numbers.clear();
   result.strings.clear();

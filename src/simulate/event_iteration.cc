@@ -384,6 +384,11 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
                       reinit.where.column, std::isnan(value) ? "no number" : "infinity", t);
       return false;
     }
+    if (const std::string inexact = name_of_inexact(); !inexact.empty()) {
+      settled.problem = fmt::format(
+          "{} is beyond 2^53 at t = {:.10g}: whole numbers are not exact there", inexact, t);
+      return false;
+    }
     bool changed = hand_over(t, out, settled) || resets || leaves;
     for (const Sample& s : model_.samples) changed = changed || present(s.slot) != 0.0;
     changed = (singly_ ? accept_one() : accept_values()) || changed;

@@ -220,6 +220,8 @@ class EventIteration {
   bool is_refused() const;
   bool has_a_future(double t, const SystemState& settled, std::size_t mode, bool is_second_choice);
   void put_initial_discrete(double t, const SystemState& at);
+  std::string name_of_undefined() const;  // empty: nothing
+  std::string name_of_inexact() const;
   // Relations and discrete variables that change.
   std::string names_of_changes(const std::vector<std::vector<double>>& history) const;
 

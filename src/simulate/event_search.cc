@@ -16,6 +16,12 @@ namespace {
 constexpr double kBand = GuardWatch::kBand;
 constexpr int kMostRefused = 8;  // at one event
 
+std::string named(const std::string& what, const SourceLocation& where) {
+  return where.file.empty()
+             ? what
+             : fmt::format("{} at {}:{}:{}", what, where.file, where.line, where.column);
+}
+
 }  // namespace
 
 // One relation at a time: first the one of least index, which cannot run in a circle where the
@@ -85,13 +91,36 @@ bool EventIteration::pivot(double t, SystemState& base, SystemState& out, Settle
       change(chosen, t, out);
     }
   }
+  constexpr std::size_t kFew = 8;  // of a long search only the end is a circle
+  const std::size_t first = history.size() > kFew ? history.size() / 2 : 0;
+  const std::string undefined = name_of_undefined();
   settled.problem = fmt::format(
-      "no discrete values agree with the equations at t = {:.10g}: {} change in a circle, and no "
-      "consistent configuration was found",
-      t,
-      names_of_changes(
-          {history.begin() + static_cast<std::ptrdiff_t>(history.size() / 2), history.end()}));
+      "no discrete values agree with the equations at t = {:.10g}: {}", t,
+      undefined.empty() ? names_of_changes({history.begin() + static_cast<std::ptrdiff_t>(first),
+                                            history.end()}) +
+                              " change in a circle, and no consistent configuration was found"
+                        : undefined + " is not a number");
   return false;
+}
+
+// What has no value, such as the quotient in mod(x, 0).
+std::string EventIteration::name_of_undefined() const {
+  for (const DiscreteEquation& e : model_.discrete_equations) {
+    if (!std::isnan(present(e.target))) continue;
+    const std::string name = to_string(e.target);
+    return named(name.starts_with('$') ? "a value" : fmt::format("'{}'", name), e.where);
+  }
+  return {};
+}
+
+// An Integer that is too large for the numbers it is kept in.
+std::string EventIteration::name_of_inexact() const {
+  constexpr double kLargest = 9007199254740992.0;  // 2^53
+  for (const DiscreteVariable& v : model_.discretes)
+    if (v.type == DiscreteType::kInteger && !v.name.starts_with('$') &&
+        std::abs(present(v.symbol)) > kLargest)
+      return named(fmt::format("'{}'", v.name), v.where);
+  return {};
 }
 
 // Relations that may have another value without anything that asks for it: those at zero and those
@@ -202,9 +231,7 @@ std::string EventIteration::names_of_changes(
     for (std::size_t k = 0; k < history.size(); ++k)
       moves = moves || history[k][i] != history.back()[i];
     if (!moves || names.size() >= 12) return;
-    names.push_back(where.file.empty() ? fmt::format("'{}'", name)
-                                       : fmt::format("'{}' at {}:{}:{}", name, where.file,
-                                                     where.line, where.column));
+    names.push_back(named(fmt::format("'{}'", name), where));
   };
   for (const Relation& r : model_.relations) note(r.slot, r.text, r.where);
   for (const DiscreteVariable& v : model_.discretes)
