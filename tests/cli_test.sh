@@ -172,6 +172,29 @@ if [ "$(id -u)" -ne 0 ]; then
   mkdir locked && chmod a-w locked
   run 2 simulate ball --output locked; has err "locked"
 fi
+# What was put in is not replaced by what comes out, nor one result by another
+cat >kept.mo <<'M'
+model Kept
+  parameter Real k = 1;
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -k*x;
+end Kept;
+M
+cp kept.mo kept.copy
+run 2 simulate kept.mo --json kept.mo; has err "name of a model"
+run 2 simulate kept.mo --report kept.mo; has err "name of a model"
+run 2 analyze kept.mo --json kept.mo; has err "name of a model"
+run 1 compare kept.mo --csv kept.mo --tolerances 1e-3; has err "name of a model"
+cmp -s kept.mo kept.copy || fail "a model was replaced"
+run 2 simulate kept.mo --report one --json ./one; has err "same file"; absent one
+run 2 simulate kept.mo --report -; has err "name of a file"
+run 1 simulate kept.mo --output own --json own/Kept.csv; has err "points of this run"; has own/Kept.csv "time,x"
+run 0 simulate kept.mo --output own --format csv,csv; empty err
+printf 't,x\n0,1\n1,0.3\n' >data.csv; cp data.csv data.copy
+run 2 fit kept.mo --data data.csv --free k --output ./data.csv; has err "the data"
+cmp -s data.csv data.copy || fail "data were replaced"
+run 2 simulate ball --max-seconds 0; has err "positive number"
 # ... and a disk that fills up meanwhile is reported, other files are kept
 run 1 simulate ball --json /dev/full --output kept; has err "/dev/full"; exists kept/ball.csv
 "$saltus" simulate ball --json - >/dev/full 2>err; [ $? -eq 1 ] || fail "exit with full standard output"

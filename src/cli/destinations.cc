@@ -62,8 +62,19 @@ void check_file(const std::string& option, const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(fs::absolute(path).lexically_normal(), ignored) || path.ends_with('/'))
     throw Error(fmt::format("{}: this is a directory; give the name of a file", option));
+  if (is_name_of_model(path))
+    throw Error(
+        fmt::format("{}: this is the name of a model, which results do not replace", option));
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return;  // a device
   check_folder(option, fs::absolute(path).parent_path());
+}
+
+// Devices take whatever comes.
+bool is_same_place(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  const fs::path place = fs::weakly_canonical(fs::absolute(a), ignored);
+  return !b.empty() && place == fs::weakly_canonical(fs::absolute(b), ignored) &&
+         (!fs::exists(place, ignored) || fs::is_regular_file(place, ignored));
 }
 
 void make_folder_of(const std::string& path) {
@@ -85,7 +96,10 @@ void remember_command(std::span<const char* const> words) {
 
 void check_writable(const Destinations& to) {
   if (!to.folder.empty()) check_folder("--output " + to.folder, to.folder);
+  if (to.report == "-") throw Error("--report: give the name of a file");
   if (!to.report.empty()) check_file("--report " + to.report, to.report);
+  if (!to.report.empty() && is_same_place(to.report, to.json))
+    throw Error(fmt::format("--report {}: --json goes to the same file", to.report));
   if (!to.json.empty() && to.json != "-") check_file("--json " + to.json, to.json);
 }
 
@@ -104,6 +118,9 @@ void write_summaries(const SimulateResult& result, const Destinations& destinati
                      std::vector<std::string>& written, std::vector<std::string>& failures) {
   const auto attempt = [&](const std::string& path, const std::function<void()>& write) {
     try {
+      for (const std::string& other : written)
+        if (is_same_place(path, other))
+          throw Error(fmt::format("'{}' holds the points of this run and stays as it is", path));
       if (path != "-") make_folder_of(path);
       write();
       if (path != "-") written.push_back(path);

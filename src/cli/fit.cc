@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/commands.h"
@@ -67,6 +69,9 @@ std::vector<FreeParameter> free_parameters(const FitArguments& a) {
 int run_fit(FitArguments a) {
   a.options.method = parse_method(a.method).value_or(Method::kRadau);
   const std::vector<FreeParameter> free = free_parameters(a);
+  std::error_code ignored;
+  if (!a.output.empty() && std::filesystem::equivalent(a.data, a.output, ignored))
+    throw Error(fmt::format("--output {}: these are the data", a.output));
   const Measurements data = read_measurements(a.data, a.columns);
   const FitResult result = fit(translator(a.choice), data, free, a.options);
   const bool good = result.converged && result.not_told_apart.empty();

@@ -17,6 +17,7 @@
 #include "cli/destinations.h"
 #include "cli/interrupt.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "model/build.h"
@@ -279,7 +280,7 @@ void add_simulate_command(CLI::App& program, int& status) {
       ->add_option("--max-seconds", a.options.max_seconds,
                    "wall time after which the translation or the run ends; results up to there are "
                    "kept; default: no limit")
-      ->check(CLI::PositiveNumber)
+      ->check(need_positive)
       ->option_text("S");
   command->add_option("--output", a.to.folder, "directory for the points")->option_text("DIR");
   CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
@@ -298,11 +299,8 @@ void add_simulate_command(CLI::App& program, int& status) {
       ->option_text("FILE|-");
   command->add_flag("--quiet", a.quiet, "no summary, no progress line; errors still show");
   for (const char* name : {"--start-time", "--stop-time", "--tolerance", "--interval",
-                           "--absolute-tolerance", "--hysteresis", "--max-step", "--max-seconds"})
-    command->get_option(name)->check([](const std::string& text) {
-      const bool fits = !text.empty() && std::isfinite(std::strtod(text.c_str(), nullptr));
-      return fits ? "" : "it needs a finite number";
-    });
+                           "--absolute-tolerance", "--hysteresis", "--max-step"})
+    command->get_option(name)->check(need_finite);
   command->callback([arguments, format, &status] {
     arguments->format_given = format->count() > 0;
     status = run_simulate(*arguments);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "cli/numbers.h"
 #include "modelica/parameter_use.h"
 
 namespace saltus {
@@ -66,7 +67,7 @@ void add_run_options(CLI::App& command, SimulateOptions& options, std::string& m
       ->option_text("H");
   command
       .add_option("--max-seconds", options.max_seconds, "wall time of one run; default: no limit")
-      ->check(CLI::PositiveNumber)
+      ->check(need_positive)
       ->option_text("S");
   std::vector<std::string> methods;
   for (const Method m : kMethods) methods.emplace_back(to_string(m));
@@ -74,11 +75,8 @@ void add_run_options(CLI::App& command, SimulateOptions& options, std::string& m
       ->check(CLI::IsMember(methods))
       ->option_text("NAME");
   for (const char* name : {"--start-time", "--stop-time", "--tolerance", "--interval",
-                           "--absolute-tolerance", "--max-step", "--max-seconds"})
-    command.get_option(name)->check([](const std::string& text) {
-      const bool fits = !text.empty() && std::isfinite(std::strtod(text.c_str(), nullptr));
-      return fits ? "" : "it needs a finite number";
-    });
+                           "--absolute-tolerance", "--max-step"})
+    command.get_option(name)->check(need_finite);
 }
 
 }  // namespace saltus

@@ -14,7 +14,11 @@
 
 namespace saltus {
 
+bool is_name_of_model(const std::string& path) { return path.ends_with(".mo"); }
+
 OutputFile::OutputFile(const std::string& path) : path_(path), written_(path) {
+  if (is_name_of_model(path))
+    throw Error("'" + path + "' is the name of a model, which results do not replace");
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(status)) fail(EISDIR);

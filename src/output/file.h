@@ -7,6 +7,10 @@
 
 namespace saltus {
 
+// Whether the name ends as those of Modelica files do. No result is written to such a name: a slip
+// on the command line would cost the model.
+bool is_name_of_model(const std::string& path);
+
 // A result file that appears whole or not at all: bytes go to a new file beside it, which finish()
 // renames to `path` when all is on the disk. A path that names a device or a pipe (/dev/stdout) is
 // written directly. Every failure throws Error naming the path and the system's reason; the partial

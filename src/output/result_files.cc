@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -62,6 +63,8 @@ ResultFiles::ResultFiles(std::string folder, const std::string& model,
                          std::vector<std::string> formats, bool for_pictures)
     : folder_(std::move(folder)), stem_(file_stem(model)), for_pictures_(for_pictures) {
   if (folder_.empty()) formats.clear();
+  std::ranges::sort(formats);
+  formats.erase(std::unique(formats.begin(), formats.end()), formats.end());
   for (const std::string& format : formats) {
     File file;
     file.is_mat = format == "mat";
