@@ -539,6 +539,9 @@ TEST(DiodesText, ContradictionsThatBeginLaterEndTheRun) {
   EXPECT_EQ(result.reason, StopReason::kSingular);
   // At that instant two equations for U agree, and none is left for the current.
   EXPECT_NE(result.message.find("nothing determines 'i'"), std::string::npos) << result.message;
+  EXPECT_NE(result.message.find("just after, these equations contradict each other: equation 'U ="),
+            std::string::npos)
+      << result.message;
   EXPECT_NEAR(result.time, 1.0, 1e-2);
 }
 

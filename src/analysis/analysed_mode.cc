@@ -443,13 +443,15 @@ std::unique_ptr<const AnalysedMode> separate_levels(const HybridSystem& system,
 
 namespace {
 
-// Equations of which one follows from the others. Where they read the time, that was seen at one
-// instant only.
+constexpr double kJustAfter = 1e-3;
+
+// Equations of which one follows from the others. Where they read the time or a discrete value,
+// that was seen at one instant only.
 std::string agreement(const Mode& mode, const std::vector<std::size_t>& equations, double t) {
   bool reads_time = false;
   for (const std::size_t k : equations)
     for (const Expr& leaf : leaves_of(mode.equations[k].residual()))
-      reads_time = reads_time || leaf.node()->op == Op::kTime;
+      reads_time = reads_time || leaf.node()->op == Op::kTime || leaf.node()->op == Op::kSlot;
   const std::string list = equation_list(mode, equations);
   return reads_time ? fmt::format(
                           "these equations agree at t = {:g}, which does not mean that they "
@@ -498,7 +500,16 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
     std::string text =
         fmt::format("{}: nothing determines {}; give an equation or a control law", where,
                     unknown_list(system, analysed->unknowns, array.free_unknowns));
-    if (!array.redundant_equations.empty())
+    // Sources that pass through the same value agree at that instant, and contradict each other
+    // ever after.
+    const double later = t + kJustAfter * std::max(1.0, std::abs(t));
+    const std::vector<std::size_t> contradictory =
+        analyse_array(system.graph(), analysed->written, later, x, dx, parameters, held)
+            .contradictory_equations;
+    if (!contradictory.empty())
+      text += fmt::format("; just after, these equations contradict each other: {}",
+                          equation_list(mode, contradictory));
+    else if (!array.redundant_equations.empty())
       text += "; " + agreement(mode, array.redundant_equations, t);
     throw Error(text);
   }
