@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/stop_request.h"
 #include "model/build.h"
 #include "modelica/load.h"
 #include "output/json.h"
@@ -30,6 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   constexpr double kSeconds = 1.0;  // of wall time; a run that is cut short is no failure
   try {
+    const StopScope limit(nullptr, kSeconds);
     FlatModel flat = load_modelica_text(text, "", {.use_modelica_path = false}, "fuzz.mo");
     const HybridSystem system = build(std::move(flat));
     SimulateOptions options;
@@ -43,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (to_json_text(result).empty() || report_html(result).empty()) std::abort();
   } catch (const Error& error) {
     require_message(error.message());
+  } catch (const StopRequested&) {
   }
   return 0;
 }
