@@ -81,6 +81,10 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
     const Found found = lookup(name, scope);
     if (found.instance == nullptr)
       tree_.unknown_name(name, target->text(), scope, target->parts[0].place);
+    if (found.instance->component != nullptr && found.instance->component->condition != nullptr)
+      throw Error(fmt::format("'{}' has a condition and can only be connected, not be assigned to",
+                              found.instance->path),
+                  target->parts[0].place.location());
     Value value = instance_value(*found.instance);
     names.push_back(found.instance->path);
     declared.push_back(value);

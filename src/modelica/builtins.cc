@@ -12,6 +12,7 @@
 #include "modelica/operators.h"
 #include "modelica/parameter_use.h"
 #include "modelica/text_format.h"
+#include "modelica/traced.h"
 
 namespace saltus {
 namespace {
@@ -113,12 +114,19 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
   if (name == "spatialDistribution" || name == "ticksInState") refuse(name + "()", place);
   if (name == "semiLinear") {
     need_count(e, name, 3, 3, place);
-    const auto scalar = [&](std::size_t k) {
-      return need_number(argument(k), name, e.arguments[k]->place).number();
-    };
-    const Expr x = scalar(0);
-    return Value::real(
-        select(make_relation(x, Strict::kNo, expression), x * scalar(1), x * scalar(2)));
+    const Expr x = need_number(argument(0), name, e.arguments[0]->place).number();
+    const Expr is_positive = make_relation(x, Strict::kNo, expression);
+    // Slopes may be arrays: it is applied to each element.
+    const Value above = need_numbers(argument(1), name, e.arguments[1]->place);
+    Value below = need_numbers(argument(2), name, e.arguments[2]->place);
+    if (above.dimensions != below.dimensions)
+      throw Error(fmt::format("semiLinear() with slopes that are {} and {}",
+                              to_text(above.dimensions), to_text(below.dimensions)),
+                  place.location());
+    below.type = BasicType::kReal;
+    for (std::size_t i = 0; i < below.numbers.size(); ++i)
+      below.numbers[i] = select(is_positive, x * above.numbers[i], x * below.numbers[i]);
+    return below;
   }
   if (name != "sample")
     if (std::optional<Value> value = call_clock_builtin(name, e, scope, place)) return value;
@@ -498,6 +506,7 @@ std::optional<Value> Flattener::call_text_builtin(const std::string& name,
   if (name != "String") return std::nullopt;
   const Value v = evaluate(*e.arguments.at(0), scope);
   if (!v.is_scalar()) throw Error("String() of an array", expression.place.location());
+  if (v.type == BasicType::kRecord) return overloaded("'String'", {v}, expression.place);
   TextFormat format;
   if (e.arguments.size() > 1) format.add("", evaluate(*e.arguments[1], scope), expression.place);
   for (const NamedArgument& n : e.named) format.add(n.name, evaluate(*n.value, scope), n.place);
@@ -511,7 +520,9 @@ std::optional<Value> Flattener::call_text_builtin(const std::string& name,
     if (type == BasicType::kInteger) return format.whole(std::lround(number));
     return format.real(number);
   };
-  if (in_message_ > 0 && trace_ == nullptr && !v.numbers.empty() && !fixed_number(v.number()))
+  if (in_message_ > 0 && trace_ != nullptr && !v.numbers.empty())
+    return Value::string(text_of(trace_->at_point(v.number())));
+  if (in_message_ > 0 && !v.numbers.empty() && !fixed_number(v.number()))
     return Value::string(text_later(expression, v.number(), text_of));
   return Value::string(text_of(constant_number(v, expression.place, "the argument of String()")));
 }

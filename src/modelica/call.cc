@@ -22,6 +22,16 @@ bool hides_builtin(const InstanceTree::Found& found) {
   return kind == ClassKind::kFunction || kind == ClassKind::kOperatorFunction;
 }
 
+// Whether a value holds numbers only, in its fields and in what is bound to a function too.
+bool is_known(const Value& value) {
+  const auto known = [](const NamedValue& part) { return is_known(part.second); };
+  return std::ranges::all_of(value.numbers, [](const Expr& e) { return e.is_number(); }) &&
+         std::ranges::all_of(
+             value.records,
+             [&](const Record& record) { return std::ranges::all_of(record.fields, known); }) &&
+         (value.function == nullptr || std::ranges::all_of(value.function->bound, known));
+}
+
 }  // namespace
 
 Value Flattener::call(const Expression& expression, const CallExpression& e, const Scope& scope) {
@@ -64,9 +74,21 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
   }
   if (!first) tree_.unknown_name(f.parts[0].name, f.text(), scope, place);
   // A function may be an element of a component: a.b.f(x).
+  bool through_component = false;
+  bool after_class = false;
   for (std::size_t k = 1; k < f.parts.size() && first.local == nullptr; ++k) {
     Instance* at = first.instance;
     if (at != nullptr) {
+      if (after_class)
+        throw Error(fmt::format("'{}': '{}' is a component and cannot be named behind a class",
+                                f.text(), f.parts[k - 1].name),
+                    place.location());
+      if (at->component != nullptr && at->component->condition != nullptr)
+        throw Error(fmt::format("'{}' has a condition and can only be connected, not be used in "
+                                "an expression",
+                                at->path),
+                    place.location());
+      through_component = true;
       resolve(*at);
       if (at->target != nullptr) at = at->target;
       if (!f.parts[k - 1].subscripts.empty() || !dimensions(*at).empty())
@@ -74,9 +96,15 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
             fmt::format("'{}': a function cannot be looked up in an array of components", f.text()),
             place.location());
     } else {
+      after_class = through_component;
       at = &tree_.class_instance(*first.cls);
     }
     first = tree_.member_of(*at, f.parts[k].name);
+    if (through_component && first.cls != nullptr &&
+        (first.cls->definition->kind == ClassKind::kOperator ||
+         first.cls->definition->kind == ClassKind::kOperatorFunction))
+      throw Error(fmt::format("'{}': an operator cannot be looked up in a component", f.text()),
+                  place.location());
     if (!first)
       throw Error(fmt::format("there is no function '{}' in '{}'{}", f.parts[k].name,
                               at->definition().qualified_name(),
@@ -89,6 +117,9 @@ std::vector<Value> Flattener::call_results(const Expression& expression, const C
   }
   if (first.cls == nullptr)
     throw Error(fmt::format("'{}' is not a function", f.text()), place.location());
+  if (first.cls->definition->kind == ClassKind::kClass &&
+      first.cls->definition->form == ClassDefinition::Form::kShort)
+    throw Error(fmt::format("'{}' is a class, not a function", f.text()), place.location());
   const TypeRef& type = tree_.type_of(*first.cls);
   Instance& called = tree_.class_instance(*first.cls);
   const ClassDefinition& definition = *type.definition;
@@ -228,8 +259,7 @@ std::vector<Value> Flattener::run_inlined(Instance& function,
     throw Error(fmt::format("function '{}' is partial and cannot be called", definition.name),
                 place.location());
   bool numbers_only = true;
-  for (const auto& [name, value] : arguments)
-    for (const Expr& number : value.numbers) numbers_only = numbers_only && number.is_number();
+  for (const auto& [name, value] : arguments) numbers_only = numbers_only && is_known(value);
   const bool recursive =
       std::find(call_stack_.begin(), call_stack_.end(), &function) != call_stack_.end();
   const bool outermost = in_function_ == 0;

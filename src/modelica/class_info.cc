@@ -91,7 +91,22 @@ ClassElement* InstanceTree::class_element(Instance& instance, const std::string&
   if (!info.complete) return early_class({&instance, info.definition, nullptr}, name);
   const ClassInfo::Member& found = member(info, name);
   if (found.definition == nullptr) return nullptr;
+  if (found.definition->outer)
+    if (ClassElement* inner = inner_class(instance, name)) return inner;
   return (instance.classes[name] = make_element(instance, found, name)).get();
+}
+
+// The class that an outer one stands for; null: none is declared around the instance.
+ClassElement* InstanceTree::inner_class(const Instance& instance, const std::string& name) {
+  const auto around = [](const Instance& i) {
+    return i.parent != nullptr ? i.parent : i.type.scope.instance;
+  };
+  for (Instance* at = around(instance); at != nullptr; at = around(*at)) {
+    if (at->type.info == nullptr || at->type.info->basic || !at->type.info->complete) continue;
+    const ClassDefinition* found = member(*at->type.info, name).definition;
+    if (found != nullptr && found->inner) return class_element(*at, name);
+  }
+  return nullptr;
 }
 
 // While the bases of an instance are not known yet, only classes that are written in the class at
@@ -126,6 +141,7 @@ std::unique_ptr<ClassElement> InstanceTree::make_element(Instance& instance,
   const auto redeclared = std::find_if(layers.begin(), layers.end(), redeclares_class);
   made->environment.assign(layers.begin(), redeclared);
   const auto add_replaced = [&](const ClassDefinition& definition, const Scope& scope) {
+    made->replaced.emplace_back(&definition, scope);
     const bool has_modifiers =
         definition.constraint || definition.form == ClassDefinition::Form::kShort;
     if (has_modifiers) append_layers(constraint_of(definition), scope, made->constraint);
@@ -255,7 +271,47 @@ const TypeRef& InstanceTree::type_of(ClassElement& cls) {
   for (const auto& d : type.info->dimensions) type.dimensions.push_back(d);
   if (type.causality == Causality::kNone) type.causality = type.info->basic_causality;
   instance.type = type;
+  check_promises(cls);
   return type;
+}
+
+// A class has what its constraining class, and those of the classes it replaces, promise.
+void InstanceTree::check_promises(ClassElement& cls) {
+  if (cls.replaced.empty() && !cls.definition->constraint) return;
+  const auto promise_of = [&](const ClassDefinition& definition,
+                              const Scope& scope) -> const TypeRef* {
+    try {
+      if (definition.constraint) return &type_of(lookup_class(definition.constraint->type, scope));
+      if (definition.form == ClassDefinition::Form::kShort)
+        return &type_of(lookup_class(definition.base, scope));
+      if (definition.form != ClassDefinition::Form::kLong) return nullptr;
+      others_.push_back(std::make_unique<ClassElement>());
+      ClassElement& made = *others_.back();
+      made.definition = &definition;
+      made.scope = scope;
+      return &type_of(made);
+    } catch (const Error&) {
+      return nullptr;  // what is wrong with it is told where it is used
+    }
+  };
+  const Place& place = cls.definition->place;
+  const auto check = [&](const TypeRef& given, const TypeRef& promised) {
+    if (const std::string why = misfit(given, promised); !why.empty())
+      throw Error(fmt::format("'{}' does not fit '{}', which it must be a subtype of: {}",
+                              given.definition->name, promised.definition->name, why),
+                  place.location());
+  };
+  const TypeRef* last = &*cls.type;
+  if (cls.definition->constraint)
+    if (const TypeRef* own = promise_of(*cls.definition, cls.scope)) {
+      check(*last, *own);
+      last = own;
+    }
+  for (const auto& [definition, scope] : cls.replaced)
+    if (const TypeRef* promised = promise_of(*definition, scope)) {
+      check(*last, *promised);
+      last = promised;
+    }
 }
 
 Instance& InstanceTree::class_instance(ClassElement& cls) {
@@ -419,6 +475,17 @@ void InstanceTree::add_base(ClassInfo& target, Instance& holder, ClassElement& b
     throw Error(fmt::format("a {} cannot extend a {}, here '{}'", spelling(lexical.kind),
                             spelling(base.definition->kind), base.definition->name),
                 place.location());
+  const auto no_extends = [&](const ClassDefinition& record) {
+    throw Error(fmt::format("'{}' cannot be extended: the operators of operator record '{}' would "
+                            "be those of two types",
+                            base.definition->name, record.name),
+                place.location());
+  };
+  if (lexical.form == ClassDefinition::Form::kLong) {
+    if (type.definition->kind == ClassKind::kOperatorRecord) no_extends(*type.definition);
+    for (const auto& inside : type.definition->classes)
+      if (inside->kind == ClassKind::kOperatorRecord) no_extends(*inside);
+  }
   std::vector<BaseLayer> modifications = on_the_way;
   if (modification != nullptr) {
     Layers own;

@@ -16,6 +16,8 @@ void Flattener::connect(const ConnectEquation& e, const Scope& scope, const Plac
     expand_connection(e, scope);
     return;
   }
+  check_connect_form(e.left, scope);
+  check_connect_form(e.right, scope);
   InstanceRange a = instances_of(e.left, scope);
   InstanceRange b = instances_of(e.right, scope);
   if (a.dropped || b.dropped) return;
@@ -90,7 +92,10 @@ void Flattener::connect_instances(const InstancePart& a, const InstancePart& b,
     if (c->is_leaf() && other->is_leaf()) {
       std::vector<std::size_t> all;
       for (std::size_t i = 0; i < element_count(size); ++i) all.push_back(i);
-      connect_leaves(*c, all, a.outside, *other, all, b.outside, place);
+      if (is_overdetermined(*c))
+        connect_instances({c.get(), all, a.outside}, {other, all, b.outside}, place);
+      else
+        connect_leaves(*c, all, a.outside, *other, all, b.outside, place);
     } else if (size.empty()) {
       connect_instances({c.get(), {}, a.outside}, {other, {}, b.outside}, place);
     } else {
@@ -120,6 +125,16 @@ void Flattener::connect_leaves(Instance& a, const std::vector<std::size_t>& a_el
             a.connection == Connection::kStream || b.connection == Connection::kStream ? "stream"
                                                                                        : "flow"),
         place.location());
+  const auto is_causal = [](const Instance& i) { return i.causality != Causality::kNone; };
+  const auto in_expandable = [](const Instance& i) {
+    return i.parent != nullptr && i.parent->type.info != nullptr &&
+           i.parent->definition().kind == ClassKind::kExpandableConnector;
+  };
+  if (is_causal(a) != is_causal(b) && !in_expandable(a) && !in_expandable(b))
+    throw Error(fmt::format("connect(): one of '{}' and '{}' is an input or output, the other is "
+                            "not",
+                            a.path, b.path),
+                place.location());
   if (a.variability >= Variability::kParameter || b.variability >= Variability::kParameter) {
     connect_parameters(a, a_elements, b, b_elements, place);
     return;

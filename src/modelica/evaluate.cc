@@ -65,7 +65,15 @@ Value Flattener::evaluate(const Expression& expression, const Scope& scope) {
         } else if constexpr (std::is_same_v<T, MatrixConstructor>) {
           return evaluate_matrix(e, scope, place);
         } else if constexpr (std::is_same_v<T, PartialApplication>) {
-          FunctionValue bound{&tree_.class_instance(tree_.lookup_class(e.function, scope)), {}};
+          // A function may be an argument already, with some of its inputs bound.
+          const Found given = e.function.absolute || e.function.parts.size() > 1
+                                  ? Found{}
+                                  : lookup(e.function.parts.front(), scope);
+          FunctionValue bound;
+          if (given.local != nullptr && given.local->type == BasicType::kFunction)
+            bound = *given.local->function;
+          else
+            bound.function = &tree_.class_instance(tree_.lookup_class(e.function, scope));
           for (const NamedArgument& argument : e.named)
             bound.bound.emplace_back(argument.name, evaluate(*argument.value, scope));
           Value value;
@@ -89,6 +97,7 @@ Value Flattener::evaluate_unary(const UnaryExpression& e, const Scope& scope, co
   Value operand = evaluate(*e.operand, scope);
   switch (e.op) {
     case UnaryOperator::kNot:
+      if (operand.type == BasicType::kRecord) return overloaded("'not'", {operand}, place);
       if (operand.type != BasicType::kBoolean)
         throw Error(fmt::format("'not' needs a Boolean, not {}", spelling(operand.type)),
                     place.location());
@@ -111,7 +120,7 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
   if (e.op == BinaryOperator::kAnd || e.op == BinaryOperator::kOr) {
     const auto side = [&](const ExpressionPtr& operand) {
       Value value = evaluate(*operand, scope);
-      if (value.type != BasicType::kBoolean)
+      if (value.type != BasicType::kBoolean && value.type != BasicType::kRecord)
         throw Error(
             fmt::format("'{}' needs Booleans, not {}", spelling(e.op), spelling(value.type)),
             operand->place.location());
@@ -120,9 +129,12 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
     Value left = side(e.left);
     const bool is_and = e.op == BinaryOperator::kAnd;
     // The right side may be meaningless where the left one decides.
-    if (left.is_scalar() && left.number().is_number() && (left.number().number() != 0.0) != is_and)
+    if (left.type == BasicType::kBoolean && left.is_scalar() && left.number().is_number() &&
+        (left.number().number() != 0.0) != is_and)
       return left;
     const Value right = side(e.right);
+    if (left.type == BasicType::kRecord || right.type == BasicType::kRecord)
+      return overloaded(is_and ? "'and'" : "'or'", {left, right}, place);
     if (left.dimensions != right.dimensions)
       throw Error(fmt::format("'{}' of {} and {}", spelling(e.op), to_text(left.dimensions),
                               to_text(right.dimensions)),

@@ -73,10 +73,24 @@ class Flattener {
   Instance* add_inner(const Instance& outer);
   void instantiate(Instance& instance);  // everything below
 
+  // --- connector_rules.cc
+  struct ConnectorCount {
+    std::size_t flows = 0;
+    std::size_t potentials = 0;
+    std::size_t streams = 0;
+  };
+  std::size_t residue_size(Instance& record);
+  void count_connector(Instance& instance, ConnectorCount& count);
+  void check_connector(Instance& instance);
+  void check_connect_form(const ComponentReference& r, const Scope& scope);
+
   // --- modifier_check.cc: modifications must reach something
   void check_modifiers(const Instance& instance);
   void check_twice(const Modification& modification);
   void check_replacement(const Instance& instance);
+  void check_subscript_types(const Instance& leaf, const ComponentReference::Part& part,
+                             const Scope& scope);
+  void check_outer_size(Instance& instance);
   void check_modifier(const Instance& instance, const std::string& name, const Place& place);
   std::vector<std::string> child_names(Instance& instance);
 
@@ -153,6 +167,9 @@ class Flattener {
   Value reference(const ComponentReference& reference, const Scope& scope, const Place& place);
   Value navigate(Instance& instance, const ComponentReference& reference, std::size_t part,
                  const Scope& scope);
+  // The component that part `part` of a name stands for: of an outer one the inner one. From
+  // outside an `inner outer` component is the one further out, as it is to its own class.
+  Instance& meant_by(Instance& given, std::size_t part);
   Value class_value(ClassElement& cls, const ComponentReference& reference, std::size_t part,
                     const Scope& scope);
   struct Subscripts {
@@ -210,6 +227,7 @@ class Flattener {
                                                 const Place& place);
   std::optional<Value> interpolate_vector(const std::vector<NamedValue>& arguments,
                                           const Place& place);
+  std::vector<std::string> lines_of(const std::string& file, const Place& place);
   std::string resource_path(const std::string& uri, const Place& place);
   std::optional<Value> call_table(const std::string& name, const std::vector<NamedValue>& arguments,
                                   const Place& place);

@@ -117,7 +117,8 @@ Value Flattener::implicit_range(const Iterator& iterator, const Scope& scope,
 // The values that subscript k of an array runs through.
 Value Flattener::subscript_range(const ComponentReference& array, std::size_t k, const Scope& scope,
                                  const Place& place) {
-  const Found found = lookup(array.parts.front().name, scope);
+  // The variables of an algorithm stand for components, which know what their dimensions are.
+  const Found found = tree_.lookup(array.parts.front().name, scope, true);
   Dimensions size;
   if (found.instance != nullptr) {
     Instance* at = found.instance;

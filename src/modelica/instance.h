@@ -120,6 +120,9 @@ struct ClassElement {
   Layers environment;  // what modifies it from outside, the strongest first
   Layers constraint;   // weaker than its own modifications: of the class it replaces
 
+  // The definitions it replaces, the last first, with their scopes: it must have what they promise.
+  std::vector<std::pair<const ClassDefinition*, Scope>> replaced;
+
   std::optional<TypeRef> type;         // once asked for
   std::unique_ptr<Instance> instance;  // the class itself: its constants, classes and functions
 };

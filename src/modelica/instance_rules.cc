@@ -89,6 +89,39 @@ void check_component(const Instance& instance) {
       refuse(instance.path + "." + e.component->name);
 }
 
+std::string misfit(const TypeRef& given, const TypeRef& promised) {
+  if (given.info == nullptr || promised.info == nullptr) return "";  // still being made
+  const ClassInfo& has = *given.info;
+  const ClassInfo& wanted = *promised.info;
+  if (&has == &wanted || !has.complete || !wanted.complete) return "";
+  if (given.dimensions.size() != promised.dimensions.size())
+    return fmt::format("it has {} dimensions, not {}", given.dimensions.size(),
+                       promised.dimensions.size());
+  const auto is_predefined = [](const std::string& name) {
+    return name == "Real" || name == "Integer" || name == "Boolean" || name == "String";
+  };
+  if (wanted.basic)
+    return has.basic == wanted.basic ? "" : fmt::format("it is no {}", spelling(*wanted.basic));
+  for (const ClassInfo::Element& element : wanted.elements) {
+    const Component& c = *element.component;
+    if (c.visibility != Visibility::kPublic || element.is_protected) continue;
+    const auto at = has.element_index.find(c.name);
+    if (at == has.element_index.end()) return fmt::format("it has no '{}'", c.name);
+    const std::string own = has.elements[at->second].component->type.text();
+    const std::string other = c.type.text();
+    if (is_predefined(own) && is_predefined(other) && own != other)
+      return fmt::format("its '{}' is {}, not {}", c.name, own, other);
+  }
+  return "";
+}
+
+bool have_same_literals(const ClassDefinition& a, const ClassDefinition& b) {
+  bool alike = a.enumeration.size() == b.enumeration.size();
+  for (std::size_t k = 0; alike && k < a.enumeration.size(); ++k)
+    alike = a.enumeration[k].name == b.enumeration[k].name;
+  return alike;
+}
+
 void check_outer(const Instance& outer, const Instance& inner) {
   const Component& c = *outer.component;
   const SourceLocation where = c.place.location();
@@ -105,11 +138,8 @@ void check_outer(const Instance& outer, const Instance& inner) {
   if (wanted.basic != given.basic)
     mismatch(fmt::format("'{}' and '{}'", wanted.definition->name, given.definition->name));
   if (wanted.basic == BasicType::kEnumeration && wanted.enumeration != given.enumeration) {
-    const auto& a = wanted.enumeration->enumeration;
-    const auto& b = given.enumeration->enumeration;
-    bool alike = a.size() == b.size();
-    for (std::size_t k = 0; alike && k < a.size(); ++k) alike = a[k].name == b[k].name;
-    if (!alike) mismatch("they are different enumerations");
+    if (!have_same_literals(*wanted.enumeration, *given.enumeration))
+      mismatch("they are different enumerations");
   }
   const std::size_t rank = c.dimensions.size() + outer.type.dimensions.size();
   const std::size_t inner_rank = inner.component->dimensions.size() + inner.type.dimensions.size();

@@ -12,6 +12,12 @@ void check_component(const Instance& instance);
 // outer one declares. Throws Error. Pre: both are resolved.
 void check_outer(const Instance& outer, const Instance& inner);
 
+bool have_same_literals(const ClassDefinition& a, const ClassDefinition& b);  // enumerations
+
+// Why a type cannot stand where another was promised: an element that is missing or of another
+// predefined type, other dimensions; empty: it can.
+std::string misfit(const TypeRef& given, const TypeRef& promised);
+
 // A component that a class declares although it inherits one of that name. Throws Error unless both
 // say the same.
 void check_same_component(const Component& inherited, const Component& own);

@@ -44,6 +44,8 @@ class InstanceTree {
   Found member_of(ClassElement& cls, const std::string& name);
   Found member_of(Instance& instance, const std::string& name);
   ClassElement& lookup_class(const Name& name, const Scope& scope);  // throws Error
+  void check_lookup_in(ClassElement& cls, const Found& found, const std::string& name,
+                       const Place& place);
   [[noreturn]] void unknown_name(const std::string& name, const std::string& whole,
                                  const Scope& scope, const Place& place);
   [[noreturn]] void refuse_import(const Import& import, const char* problem);
@@ -80,11 +82,13 @@ class InstanceTree {
   std::vector<std::string> visible_names(const Scope& scope);
 
   ClassElement* class_element(Instance& instance, const std::string& name);
+  ClassElement* inner_class(const Instance& instance, const std::string& name);
   ClassElement* early_class(const Scope& scope, const std::string& name);
   std::unique_ptr<ClassElement> make_element(Instance& instance, const ClassInfo::Member& found,
                                              const std::string& name);
   ClassElement& inherited_class(const ClassDefinition& definition, const Scope& scope);
   const TypeRef& stripped(ClassElement& cls);
+  void check_promises(ClassElement& cls);
   const ClassInfo& info_of(const TypeRef& type, Instance& holder);
   void check_rules(const ClassDefinition& definition);
   void check_class_element(const ClassInfo& target, std::size_t first, const ClassDefinition& own);

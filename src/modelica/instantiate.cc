@@ -69,8 +69,9 @@ void Flattener::resolve(Instance& instance) {
                        : declared.causality != Causality::kNone ? declared.causality
                        : parent->causality != Causality::kNone  ? parent->causality
                                                                 : instance.type.causality;
-  instance.connection =
-      component.connection != Connection::kPotential ? component.connection : parent->connection;
+  instance.connection = component.connection != Connection::kPotential  ? component.connection
+                        : declared.connection != Connection::kPotential ? declared.connection
+                                                                        : parent->connection;
   instance.is_protected = declared.visibility == Visibility::kProtected || parent->is_protected;
   const ClassDefinition& definition = *instance.type.info->definition;
   if (declared.outer) {
@@ -97,7 +98,11 @@ void Flattener::resolve(Instance& instance) {
 }
 
 Instance* Flattener::find_inner(const Instance& outer) {
-  for (Instance* at = outer.parent->parent; at != nullptr; at = at->parent) {
+  // Around a package is the component it is declared in.
+  const auto around = [](const Instance& i) {
+    return i.parent != nullptr ? i.parent : i.type.scope.instance;
+  };
+  for (Instance* at = around(*outer.parent); at != nullptr; at = around(*at)) {
     if (!at->resolved || at->type.info->basic) continue;
     Instance* found = find_child(*at, outer.component->name);
     if (found != nullptr && found->component->inner) {
@@ -181,8 +186,10 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
           ? *instance.replacement
           : *instance.component;
   std::vector<std::pair<ExpressionPtr, Scope>> expressions;
-  for (const ExpressionPtr& e : component.dimensions)
-    expressions.emplace_back(e, Scope{instance.parent, instance.owner, nullptr});
+  const Scope declared = &component == instance.component
+                             ? Scope{instance.parent, instance.owner, nullptr}
+                             : instance.type_scope;
+  for (const ExpressionPtr& e : component.dimensions) expressions.emplace_back(e, declared);
   for (const auto& d : instance.type.dimensions) expressions.push_back(d);
   if (expressions.empty()) {
     instance.dimensions = Dimensions{};
@@ -201,6 +208,7 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
         ++measuring_;
         try {
           bound = binding(instance);
+          if (!bound) bound = attribute(instance, "start");
         } catch (...) {
           --measuring_;
           throw;
@@ -268,10 +276,29 @@ void Flattener::make_elements(Instance& instance) {
   }
 }
 
+// Where an outer component says how large it is, the inner one is that large.
+void Flattener::check_outer_size(Instance& instance) {
+  const std::vector<ExpressionPtr>& given = instance.component->dimensions;
+  const Dimensions& inner = dimensions(*instance.target);
+  for (std::size_t k = 0; k < given.size() && k < inner.size(); ++k) {
+    if (given[k]->as<WholeDimension>() != nullptr) continue;
+    const Value size = evaluate(*given[k], {instance.parent, instance.owner, nullptr});
+    if (!size.is_scalar() || size.type != BasicType::kInteger) continue;
+    const double wanted = constant_number(size, given[k]->place, "the size of an array");
+    if (wanted != static_cast<double>(inner[k]))
+      throw Error(fmt::format("outer '{}' and inner '{}' do not fit: {} and {} elements",
+                              instance.path, instance.target->path, wanted, inner[k]),
+                  instance.component->place.location());
+  }
+}
+
 void Flattener::instantiate(Instance& instance) {
   if (!is_active(instance)) return;
   resolve(instance);
-  if (instance.target != nullptr) return;
+  if (instance.target != nullptr) {
+    check_outer_size(instance);
+    return;
+  }
   check_modifiers(instance);
   if (instance.is_leaf()) {
     dimensions(instance);
@@ -280,11 +307,17 @@ void Flattener::instantiate(Instance& instance) {
   if (!dimensions(instance).empty()) {
     make_elements(instance);
     for (const auto& element : instance.elements) instantiate(*element);
+    if (instance.type.connector && !instance.elements.empty())
+      check_connector(*instance.elements.front());
     return;
   }
   expand(instance);
   // An inner component that is missing may be added to the model on the way.
-  for (std::size_t k = 0; k < instance.children.size(); ++k) instantiate(*instance.children[k]);
+  for (std::size_t k = 0; k < instance.children.size(); ++k) {
+    Instance& c = *instance.children[k];
+    instantiate(c);
+    if (c.resolved && c.target == nullptr && c.type.connector && !c.is_array()) check_connector(c);
+  }
 }
 
 }  // namespace saltus

@@ -190,6 +190,21 @@ InstanceTree::Found InstanceTree::member_of(Instance& instance, const std::strin
   return {};
 }
 
+// Inside of a class that is no package only what never changes and what is encapsulated can be
+// meant (section 5.3.2).
+void InstanceTree::check_lookup_in(ClassElement& cls, const Found& found, const std::string& name,
+                                   const Place& place) {
+  if (found.cls == nullptr || found.cls->definition->encapsulated) return;
+  const ClassInfo& info = *class_instance(cls).type.info;  // perhaps still being made
+  if (!info.complete || info.basic || info.definition->kind == ClassKind::kPackage) return;
+  for (const ClassInfo::Element& element : info.elements)
+    if (element.component->variability != Variability::kConstant)
+      throw Error(fmt::format("'{}' is found in '{}', which is no package: it holds the variable "
+                              "'{}'; only encapsulated classes can be used from outside",
+                              name, info.definition->name, element.component->name),
+                  place.location());
+}
+
 ClassElement& InstanceTree::lookup_class(const Name& name, const Scope& scope) {
   Found found = name.absolute ? lookup_top(name.parts.front()) : lookup(name.parts.front(), scope);
   std::string so_far = name.parts.front();
@@ -205,6 +220,7 @@ ClassElement& InstanceTree::lookup_class(const Name& name, const Scope& scope) {
       throw Error(fmt::format("'{}' of '{}' is protected and cannot be used from outside",
                               name.parts[k], so_far),
                   name.place.location());
+    check_lookup_in(package, found, name.parts[k], name.place);
     so_far += "." + name.parts[k];
   }
   if (found.cls != nullptr) return *found.cls;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "modelica/flattener.h"
+#include "modelica/instance_rules.h"
 
 namespace saltus {
 namespace {
@@ -141,23 +142,39 @@ void check_layers(const Instance& instance) {
     refuse_at(*redeclaration, "cannot be redeclared: it is constant");
   if (stronger != nullptr && declared.outer && !declared.inner)
     refuse_at(*stronger, "is outer and cannot be modified");
-  if (redeclaration != nullptr && !declared.replaceable)
+  const Component* by =
+      redeclaration == nullptr ? nullptr : redeclaration->argument->component.get();
+  const bool only_sizes = by != nullptr && !declared.dimensions.empty() &&
+                          by->dimensions.size() == declared.dimensions.size() &&
+                          by->type.text() == declared.type.text();
+  if (redeclaration != nullptr && !declared.replaceable && !only_sizes)
     refuse_at(*redeclaration, "cannot be redeclared: it is not replaceable");
 }
 
 // A component that replaces another has what the other, or its constraining class, promises.
 void Flattener::check_replacement(const Instance& instance) {
-  const Component& declared = *instance.component;
-  if (instance.replacement == nullptr || instance.type.info->basic) return;
-  const Name& asked = declared.constraint ? declared.constraint->type : declared.type;
-  const TypeRef& promised = type_named(asked, {instance.parent, instance.owner, nullptr});
-  for (const ClassInfo::Element& element : promised.info->elements)
-    if (element.component->visibility == Visibility::kPublic &&
-        !instance.type.info->element_index.contains(element.component->name))
-      throw Error(fmt::format("'{}' cannot replace '{}': it has no '{}', which '{}' has",
-                              instance.type.info->definition->qualified_name(), instance.path,
-                              element.component->name, promised.info->definition->qualified_name()),
-                  instance.replacement->type.place.location());
+  // The last redeclaration first, then those it replaces, then the declaration.
+  std::vector<std::pair<const Component*, Scope>> declarations;
+  for (const Layer& layer : instance.layers)
+    if (layer.argument != nullptr && layer.access.empty() &&
+        layer.argument->kind == Argument::Kind::kRedeclareComponent &&
+        layer.argument->component != nullptr &&
+        (declarations.empty() || declarations.back().first != layer.argument->component.get()))
+      declarations.emplace_back(layer.argument->component.get(), layer.scope);
+  declarations.emplace_back(instance.component, Scope{instance.parent, instance.owner, nullptr});
+  const TypeRef* last = &instance.type;
+  for (std::size_t k = 0; k < declarations.size(); ++k) {
+    const auto& [declared, scope] = declarations[k];
+    if (k == 0 && !declared->constraint) continue;
+    const Name& asked = declared->constraint ? declared->constraint->type : declared->type;
+    const TypeRef& promised = type_named(asked, scope);
+    if (const std::string why = misfit(*last, promised); !why.empty())
+      throw Error(fmt::format("'{}' cannot be the type of '{}', for which '{}' is promised: {}",
+                              last->definition->qualified_name(), instance.path,
+                              promised.definition->qualified_name(), why),
+                  declarations[k > 0 ? k - 1 : 0].first->type.place.location());
+    last = &promised;
+  }
 }
 
 }  // namespace saltus

@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/placeholder.h"
 #include "expr/table.h"
 #include "modelica/flattener.h"
+#include "modelica/numeric_natives.h"
 #include "modelica/operators.h"
 #include "modelica/random_numbers.h"
 #include "modelica/statements.h"
@@ -16,6 +22,80 @@
 namespace saltus {
 
 using Arguments = std::vector<NamedValue>;
+
+namespace {
+
+// The hash of Partow that the standard library uses, as a signed number.
+double hash_of(const std::string& text) {
+  std::uint32_t hash = 0xAAAAAAAAu;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
+    hash ^= i % 2 == 0 ? (hash << 7) ^ c * (hash >> 3) : ~((hash << 11) + (c ^ (hash >> 5)));
+  }
+  return static_cast<double>(static_cast<std::int32_t>(hash));
+}
+
+struct Scanned {
+  double next = 1.0;  // index, from 1, of the character after it; the start: there is none
+  double number = 0.0;
+};
+
+// A number at the start of a text, after blanks.
+Scanned scan_number(const std::string& text, double from, bool without_sign, bool is_real) {
+  Scanned found{from, 0.0};
+  if (!(from >= 1.0 && from <= static_cast<double>(text.size()))) return found;
+  const std::size_t blank_end = std::min(
+      text.find_first_not_of(" \t\r\n\f\v", static_cast<std::size_t>(from) - 1), text.size());
+  std::size_t at = blank_end;
+  const auto digits = [&](std::size_t k) {
+    const std::size_t first = k;
+    while (k < text.size() && std::isdigit(static_cast<unsigned char>(text[k])) != 0) ++k;
+    return k - first;
+  };
+  if (at < text.size() && (text[at] == '+' || text[at] == '-')) {
+    if (without_sign) return found;
+    ++at;
+  }
+  std::size_t count = digits(at);
+  at += count;
+  if (is_real && at < text.size() && text[at] == '.') {
+    const std::size_t more = digits(at + 1);
+    count += more;
+    at += 1 + more;
+  }
+  if (count == 0) return found;
+  if (is_real && at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    std::size_t exponent = at + 1;
+    if (exponent < text.size() && (text[exponent] == '+' || text[exponent] == '-')) ++exponent;
+    const std::size_t more = digits(exponent);
+    if (more == 0) return found;
+    at = exponent + more;
+  }
+  // What follows an Integer must not make it a Real.
+  if (!is_real && at < text.size() && (text[at] == '.' || text[at] == 'e' || text[at] == 'E'))
+    return found;
+  found.number = std::strtod(text.substr(blank_end, at - blank_end).c_str(), nullptr);
+  found.next = static_cast<double>(at + 1);
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> Flattener::lines_of(const std::string& file, const Place& place) {
+  if (std::filesystem::exists(file) && !library_.may_read(file))
+    throw Error(fmt::format("'{}' may not be read: a model reads files below its own folder and "
+                            "those of its libraries, and files named with --set",
+                            file),
+                place.location());
+  std::ifstream stream(file);
+  if (!stream) throw Error(fmt::format("the file '{}' cannot be read", file), place.location());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
 
 std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
                                                          const Arguments& arguments,
@@ -87,6 +167,32 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     value.type = BasicType::kEnumeration;
     return {{value}};
   }
+  if (name == "ModelicaStrings_hashString") return {{Value::integer(hash_of(text_at(0)))}};
+  if (name == "ModelicaStrings_scanReal" || name == "ModelicaStrings_scanInteger") {
+    const double from = arguments.size() > 1
+                            ? constant_number(arguments[1].second, place, "the start of a number")
+                            : 1.0;
+    const bool without_sign =
+        arguments.size() > 2 && constant_number(arguments[2].second, place, "unsigned") != 0.0;
+    const bool is_real = name == "ModelicaStrings_scanReal";
+    const Scanned found = scan_number(text_at(0), from, without_sign, is_real);
+    return {{Value::integer(found.next),
+             is_real ? Value::real(found.number) : Value::integer(found.number)}};
+  }
+  if (name == "ModelicaInternal_readLine" || name == "ModelicaInternal_countLines") {
+    const std::vector<std::string> lines = lines_of(resource_path(text_at(0), place), place);
+    if (name == "ModelicaInternal_countLines")
+      return {{Value::integer(static_cast<double>(lines.size()))}};
+    const double line = constant_number(arguments.at(1).second, place, "the number of a line");
+    const bool at_end = !(line >= 1.0 && line <= static_cast<double>(lines.size()));
+    return {{Value::string(at_end ? "" : lines[static_cast<std::size_t>(line) - 1]),
+             Value::boolean(at_end)}};
+  }
+  // The hidden state is read by impureRandom() only, which is refused.
+  if (name == "ModelicaRandom_setInternalState_xorshift1024star") return std::vector<Value>{};
+  if (std::optional<std::vector<Value>> results =
+          call_numeric(name, function.name, arguments, place))
+    return results;
   if (name == "ModelicaInternal_fullPathName") return {{arguments.at(0).second}};
   const bool is_certain = frame_ == nullptr || frame_->is_certain();
   if (name == "ModelicaError") {

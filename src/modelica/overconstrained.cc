@@ -19,7 +19,11 @@ Instance& Flattener::overdetermined_argument(const CallExpression& call, std::si
     throw Error(fmt::format("{}() takes a record of a connector", call.function.text()),
                 place.location());
   const InstanceRange range = instances_of(*r, scope);
-  if (range.parts.size() != 1 || !is_overdetermined(*range.parts[0].instance))
+  // An array of numbers may be overdetermined as well as a record; it has a part for each element.
+  bool is_one = !range.parts.empty();
+  for (const InstancePart& part : range.parts)
+    is_one = is_one && part.instance == range.parts[0].instance;
+  if (!is_one || !is_overdetermined(*range.parts[0].instance))
     throw Error(fmt::format("{}({}): it is no record with a function equalityConstraint",
                             call.function.text(), r->text()),
                 place.location());

@@ -30,8 +30,21 @@ Value Flattener::converted(const Value& value, const ClassInfo& wanted, const Pl
       wanted.definition->kind != ClassKind::kOperatorRecord)
     return value;
   for (Instance* constructor : operator_functions(*wanted.definition, "'constructor'")) {
+    // It takes the number as its first input; the others have defaults.
+    const ClassInfo& in = *constructor->type.info;
     const std::vector<std::string> inputs = input_names(*constructor, false);
-    if (inputs.empty() || input_names(*constructor, true).size() != inputs.size()) continue;
+    const auto component = [&](const std::string& input) -> const ClassInfo::Element& {
+      return in.elements[in.element_index.at(input)];
+    };
+    if (inputs.empty() || std::any_of(inputs.begin() + 1, inputs.end(), [&](const auto& input) {
+          const ModificationPtr& m = component(input).component->modification;
+          return m == nullptr || m->value == nullptr;
+        }))
+      continue;
+    const ClassInfo::Element& first = component(inputs[0]);
+    const Scope declared{constructor, in.bases[first.base].definition, nullptr};
+    const std::optional<BasicType> taken = type_named(first.component->type, declared).info->basic;
+    if (taken != value.type && taken != BasicType::kReal) continue;
     std::vector<Value> made = call_vectorized(*constructor, {{inputs[0], value}}, place);
     if (made.size() == 1) return std::move(made[0]);
   }
@@ -157,6 +170,17 @@ Value Flattener::overloaded(const std::string& name, const std::vector<Value>& o
 
 std::optional<Value> Flattener::overloaded_constructor(Instance& record, const CallExpression& e,
                                                        const Scope& scope, const Place& place) {
+  Instance* chosen = nullptr;
+  std::vector<std::string> chosen_types;
+  std::vector<NamedValue> chosen_arguments;
+  const auto input_types = [&](Instance& function, std::size_t count) {
+    std::vector<std::string> types;
+    const ClassInfo& in = *function.type.info;
+    for (const std::string& input : input_names(function, false))
+      if (types.size() < count)
+        types.push_back(in.elements[in.element_index.at(input)].component->type.text());
+    return types;
+  };
   for (Instance* function : operator_functions(record.definition(), "'constructor'")) {
     const std::vector<std::string> inputs = input_names(*function, false);
     if (e.arguments.size() > inputs.size()) continue;
@@ -170,10 +194,24 @@ std::optional<Value> Flattener::overloaded_constructor(Instance& record, const C
     } catch (const Error&) {
       continue;  // inputs of another type
     }
-    std::vector<Value> results = call_vectorized(*function, arguments, place);
-    if (results.size() == 1) return std::move(results[0]);
+    // The first that fits is taken; another one with inputs of the same types fits as well as it.
+    const std::vector<std::string> types = input_types(*function, arguments.size());
+    if (chosen != nullptr) {
+      if (types == chosen_types)
+        throw Error(fmt::format("two constructors of '{}' fit this call: '{}' and '{}'",
+                                record.definition().name, chosen->definition().name,
+                                function->definition().name),
+                    place.location());
+      continue;
+    }
+    chosen = function;
+    chosen_types = types;
+    chosen_arguments = std::move(arguments);
   }
-  return std::nullopt;
+  if (chosen == nullptr) return std::nullopt;
+  std::vector<Value> results = call_vectorized(*chosen, chosen_arguments, place);
+  if (results.size() != 1) return std::nullopt;
+  return std::move(results[0]);
 }
 
 }  // namespace saltus

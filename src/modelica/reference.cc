@@ -171,6 +171,12 @@ Flattener::Found Flattener::lookup(const std::string& name, const Scope& scope) 
   return found;
 }
 
+Instance& Flattener::meant_by(Instance& given, std::size_t part) {
+  resolve(given);
+  if (given.target != nullptr) return *given.target;
+  return part > 0 && given.beyond != nullptr ? *given.beyond : given;
+}
+
 Value Flattener::class_value(ClassElement& cls, const ComponentReference& r, std::size_t part,
                              const Scope& scope) {
   const ComponentReference::Part& here = r.parts[part];
@@ -217,6 +223,12 @@ Value Flattener::class_value(ClassElement& cls, const ComponentReference& r, std
   }
   const Found found = tree_.member_of(cls, next.name);
   refuse_protected(found, next);
+  tree_.check_lookup_in(cls, found, next.name, next.place);
+  if (found.instance != nullptr && type.definition->partial && root_ != nullptr &&
+      type.definition->kind == ClassKind::kPackage)
+    throw Error(fmt::format("'{}' is looked up in '{}', which is partial", next.name,
+                            type.definition->qualified_name()),
+                next.place.location());
   if (found.instance != nullptr) return navigate(*found.instance, r, part + 1, scope);
   if (found.cls != nullptr) return class_value(*found.cls, r, part + 1, scope);
   throw Error(
@@ -225,10 +237,31 @@ Value Flattener::class_value(ClassElement& cls, const ComponentReference& r, std
       next.place.location());
 }
 
+// An array with one element for each value of a type is indexed by values of that type.
+void Flattener::check_subscript_types(const Instance& leaf, const ComponentReference::Part& part,
+                                      const Scope& scope) {
+  if (leaf.component == nullptr) return;
+  const std::vector<ExpressionPtr>& declared = leaf.component->dimensions;
+  for (std::size_t k = 0; k < part.subscripts.size() && k < declared.size(); ++k) {
+    const auto* name = declared[k]->as<ComponentReference>();
+    if (name == nullptr || part.subscripts[k]->as<WholeDimension>() != nullptr) continue;
+    const Scope around{leaf.parent, leaf.owner, nullptr};
+    if (tree_.lookup(name->parts.front().name, around).cls == nullptr) continue;
+    const Value of_type = evaluate(*declared[k], around);
+    if (of_type.is_scalar()) continue;
+    end_values_.push_back(of_type.count());
+    const Value given = evaluate(*part.subscripts[k], scope);
+    end_values_.pop_back();
+    if (given.type != of_type.type)
+      throw Error(fmt::format("subscript {} of '{}' is {}, but the array is indexed by {}", k + 1,
+                              leaf.path, spelling(given.type), name->text()),
+                  part.subscripts[k]->place.location());
+  }
+}
+
 Value Flattener::navigate(Instance& given, const ComponentReference& r, std::size_t part,
                           const Scope& scope) {
-  resolve(given);
-  Instance& instance = given.target != nullptr ? *given.target : given;
+  Instance& instance = meant_by(given, part);
   const ComponentReference::Part& here = r.parts[part];
   if (!is_active(instance))
     throw Error(fmt::format("'{}' is used although its condition is false", instance.path),
@@ -250,6 +283,7 @@ Value Flattener::navigate(Instance& given, const ComponentReference& r, std::siz
                               spelling(*instance.type.info->basic), r.parts[part + 1].name),
                   r.parts[part + 1].place.location());
     if (instance.is_leaf()) require_known(instance, here.place);
+    check_subscript_types(instance, here, scope);
     if (instance.is_leaf() && here.subscripts.empty()) return value_of(instance);
     return subscripted(instance_value(instance), here.subscripts, scope, instance.path, here.place);
   }
@@ -257,6 +291,10 @@ Value Flattener::navigate(Instance& given, const ComponentReference& r, std::siz
     throw Error(fmt::format("'{}' is a {} and has no value", instance.path, spelling(kind)),
                 here.place.location());
   const std::string& next = r.parts[part + 1].name;
+  if (given.target != nullptr && !given.type.info->element_index.contains(next))
+    throw Error(fmt::format("'{}' (a {}) has no '{}', which the inner component has", given.path,
+                            given.type.info->definition->name, next),
+                r.parts[part + 1].place.location());
   const auto inside = instance.type.info->element_index.find(next);
   if (inside != instance.type.info->element_index.end() &&
       (instance.type.info->elements[inside->second].is_protected ||
@@ -299,8 +337,7 @@ void Flattener::gather_instances(Instance& given, const ComponentReference& r, s
     out.dropped = true;
     return;
   }
-  resolve(given);
-  Instance& instance = given.target != nullptr ? *given.target : given;
+  Instance& instance = meant_by(given, part);
   const ComponentReference::Part& here = r.parts[part];
   const bool last = part + 1 == r.parts.size();
   const Dimensions& size = dimensions(instance);

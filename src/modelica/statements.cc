@@ -267,7 +267,15 @@ void Flattener::execute_call(const Expression& expression, Frame& frame) {
     return;
   }
   failed_ = 0.0;
-  call_results(expression, *c, frame.scope);
+  // What a function says, as Streams.error() does, may tell values that vary.
+  ++in_message_;
+  try {
+    call_results(expression, *c, frame.scope);
+  } catch (...) {
+    --in_message_;
+    throw;
+  }
+  --in_message_;
   note_failure(frame, failed_, failure_);
 }
 

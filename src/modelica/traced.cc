@@ -26,12 +26,17 @@ double value_of_node(const Node& node, const std::vector<double>& arguments) {
   return apply(node.op, argument(0), argument(1), argument(2));
 }
 
-// Calls visit(number, type) for every number of a value; visit may change it.
-template <class V, class Visit>
-void for_each_number(V& value, Visit&& visit) {
-  for (auto& number : value.numbers) visit(number, value.type);
-  for (auto& record : value.records)
-    for (auto& field : record.fields) for_each_number(field.second, visit);
+// Calls visit(number, type) for every number of a value, those bound to a function included; visit
+// may change it.
+template <class Visit>
+void for_each_number(Value& value, Visit&& visit) {
+  for (Expr& number : value.numbers) visit(number, value.type);
+  for (Record& record : value.records)
+    for (NamedValue& field : record.fields) for_each_number(field.second, visit);
+  if (value.function == nullptr) return;
+  FunctionValue own = *value.function;
+  for (NamedValue& bound : own.bound) for_each_number(bound.second, visit);
+  value.function = std::make_shared<FunctionValue>(std::move(own));
 }
 
 }  // namespace
@@ -179,8 +184,7 @@ std::optional<std::vector<Value>> Flattener::call_traced(Instance& function,
   bool possible = true;
   std::vector<NamedValue> shape = arguments;
   for (NamedValue& argument : shape) {
-    if (argument.second.type == BasicType::kObject || argument.second.type == BasicType::kFunction)
-      possible = false;
+    if (argument.second.type == BasicType::kObject) possible = false;
     for_each_number(argument.second, [&](Expr& number, BasicType type) {
       if (number.is_number()) return;
       // Sizes and choices are read at translation, as elsewhere.

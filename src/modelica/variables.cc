@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "expr/differentiate.h"
 #include "modelica/flattener.h"
+#include "modelica/instance_rules.h"
 #include "modelica/parameter_use.h"
 
 namespace saltus {
@@ -89,6 +90,29 @@ std::optional<Value> Flattener::binding(Instance& leaf) {
   return layer_value(*layer);
 }
 
+namespace {
+
+// A weaker modification that is final keeps its value.
+void check_not_final(const Instance& leaf, const Layer& from, const Layer& given,
+                     std::string_view name) {
+  bool weaker = false;
+  for (const Layer& layer : leaf.layers) {
+    if (&layer == &from) {
+      weaker = true;
+      continue;
+    }
+    if (!weaker || layer.value != nullptr) continue;
+    Layers found;
+    append_child_layers(layer, name, found);
+    for (const Layer& f : found)
+      if (f.argument != nullptr && f.argument->final && given.argument != nullptr)
+        throw Error(fmt::format("'{}' of '{}' is final and cannot be modified", name, leaf.path),
+                    given.argument->place.location());
+  }
+}
+
+}  // namespace
+
 std::optional<Value> Flattener::attribute(Instance& leaf, std::string_view name) {
   for (const Layer& layer : leaf.layers) {
     if (layer.value != nullptr) {
@@ -99,7 +123,10 @@ std::optional<Value> Flattener::attribute(Instance& leaf, std::string_view name)
     Layers found;
     append_child_layers(layer, name, found);
     for (const Layer& f : found)
-      if (f.value != nullptr) return layer_value(f);
+      if (f.value != nullptr) {
+        check_not_final(leaf, layer, f, name);
+        return layer_value(f);
+      }
   }
   return std::nullopt;
 }
@@ -127,6 +154,12 @@ void Flattener::check_type(const Instance& leaf, const Value& value, const Place
                 place.location());
   if (wanted == BasicType::kInteger && value.type == BasicType::kReal)
     throw Error(fmt::format("'{}' is Integer but its value is Real", leaf.path), place.location());
+  const ClassDefinition* own = leaf.type.info->enumeration;
+  if (own != nullptr && value.definition != nullptr && own != value.definition &&
+      !have_same_literals(*own, *value.definition))
+    throw Error(fmt::format("'{}' is of enumeration '{}' but its value of enumeration '{}'",
+                            leaf.path, own->name, value.definition->name),
+                place.location());
   if (value.dimensions != *leaf.dimensions)
     throw Error(fmt::format("'{}' is {} but its value is {}", leaf.path, to_text(*leaf.dimensions),
                             to_text(value.dimensions)),
@@ -226,6 +259,12 @@ void Flattener::declare_parameter(Instance& leaf) {
     }
     return;
   }
+  if (constant && value)
+    for (const Expr& used : leaves_of(value->numbers))
+      if (used.is_parameter())
+        throw Error(
+            fmt::format("constant '{}' depends on the parameter '{}'", leaf.path, to_string(used)),
+            place.location());
   if (!value) {
     value = attribute(leaf, "start");
     const bool guessed = value.has_value();
@@ -234,6 +273,8 @@ void Flattener::declare_parameter(Instance& leaf) {
       flat_.warnings.push_back(
           fmt::format("{}:{}:{}: warning: parameter '{}' has no value; its start value is used",
                       place.location().file, place.line, place.column, leaf.path));
+    if (!value && !leaf.dimensions->empty() && element_count(*leaf.dimensions) == 0)
+      value = Value::array(type, *leaf.dimensions, {});
     if (!value)
       throw Error(
           fmt::format("{} '{}' has no value", constant ? "constant" : "parameter", leaf.path),
@@ -346,6 +387,13 @@ void Flattener::declare_variable(Instance& leaf) {
     leaf.value = std::move(value);
     return;
   }
+  if (type == BasicType::kReal && leaf.component->variability == Variability::kDiscrete &&
+      !leaf.assigned_in_when && leaf.causality != Causality::kInput && clocks_ == nullptr &&
+      binding_layer(leaf) != nullptr && !overrides_.contains(binding_layer(leaf)->argument))
+    throw Error(fmt::format("'{}' is a discrete Real; it is given its value in a 'when', not in "
+                            "its declaration",
+                            leaf.path),
+                place.location());
   if (type == BasicType::kEnumeration) value.definition = leaf.type.info->enumeration;
   std::optional<Value> start = attribute(leaf, "start");
   const std::optional<Value> fixed = attribute(leaf, "fixed");

@@ -197,6 +197,17 @@ void Flattener::mark_target(const ComponentReference& target, const Scope& scope
   // Subscripts may depend on iterators that are not known here: all elements are marked.
   ComponentReference plain = target;
   for (auto& part : plain.parts) part.subscripts.clear();
+  if (plain.parts.size() > 1) {
+    Instance* first = lookup(plain.parts[0].name, scope).instance;
+    if (first != nullptr) resolve(*first);
+    const ClassKind kind = first != nullptr && first->target == nullptr ? first->definition().kind
+                                                                        : ClassKind::kRecord;
+    if (kind == ClassKind::kModel || kind == ClassKind::kBlock)
+      throw Error(fmt::format("'{}' is a variable of component '{}' and cannot be assigned in a "
+                              "'when' outside of it",
+                              target.text(), first->path),
+                  plain.parts[0].place.location());
+  }
   const InstanceRange range = instances_of(plain, scope);
   const std::function<void(Instance&)> mark = [&](Instance& instance) {
     if (!is_active(instance)) return;

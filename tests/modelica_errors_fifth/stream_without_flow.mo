@@ -1,4 +1,4 @@
-// 3: has not exactly one flow variable
+// 2: has stream variables and 0 flow variables; it must have one
 connector C
   stream Real h; Real p;
 end C;

@@ -1,4 +1,4 @@
-// 16: 'T' cannot replace 'b.s': it has no 'y', which 'P' has
+// 16: 'T' cannot be the type of 'b.s', for which 'P' is promised: it has no 'y'
 partial model P
   Real y;
 end P;

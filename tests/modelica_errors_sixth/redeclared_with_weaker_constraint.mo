@@ -1,0 +1,13 @@
+// 12: for which 'B' is promised: it has no 'y'
+model A
+  Real x = 1;
+end A;
+model B
+  Real x = 1; Real y = 2;
+end B;
+model H
+  replaceable B b;
+end H;
+model M
+  extends H(replaceable B b constrainedby A);
+end M;
