@@ -13,7 +13,8 @@ enum {
   kMostRounds = 24,
   kMostUpdates = 16, /* of pre() in one instant */
   kMostNewton = 8,
-  kAheadBits = FS_LEVELS - 12
+  kAheadBits = FS_LEVELS - 12,
+  kFarBits = FS_LEVELS - 6
 };
 enum { kAway = 0, kFired = 1, kWasThere = 2 };
 enum { kFailed = 0, kSolved = 1, kUnprepared = 2 }; /* what a round came to */
@@ -68,6 +69,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->located = take_flags(memory, &used, relations);
   e->armed = take_flags(memory, &used, relations);
   e->violated = take_flags(memory, &used, relations);
+  e->turned = take_flags(memory, &used, relations);
   e->reset_done = take_flags(memory, &used, m->reinit_count);
   e->reset_pending = take_flags(memory, &used, m->reinit_count);
   return used;
@@ -715,9 +717,9 @@ static size_t find_mode(fs_engine* e, double t) {
   return FS_NONE;
 }
 
-/* Values of the relations here and a little later. */
-static int look_ahead(fs_engine* e, double t) {
-  const uint64_t ticks = (uint64_t)1 << kAheadBits;
+/* Values of the relations here and 2^bits ticks later. */
+static int look_ahead(fs_engine* e, double t, int bits) {
+  const uint64_t ticks = (uint64_t)1 << bits;
   const double duration = e->model->step * (double)ticks / (double)kWhole;
   int moved;
   evaluate_relations(e, t, e->relation_values);
@@ -736,7 +738,7 @@ static int leave_zero(fs_engine* e, double t) {
   int changed = 0;
   size_t r;
   for (r = 0; r < m->relation_count && !any; ++r) any = e->at_zero[r] == kFired;
-  if (!any || !look_ahead(e, t)) return 0;
+  if (!any || !look_ahead(e, t, kAheadBits)) return 0;
   for (r = 0; r < m->relation_count; ++r) {
     double* value = relation_slot(e, r);
     const int at_zero_value = !m->relations[r].is_strict;
@@ -748,6 +750,47 @@ static int leave_zero(fs_engine* e, double t) {
     if (side * (e->ahead[r] - e->relation_values[r]) > 1e-14 * e->sizes[r]) continue;
     *value = 1.0 - *value;
     changed = 1;
+  }
+  return changed;
+}
+
+static int is_resting(const fs_engine* e, size_t r) {
+  return e->model->relations[r].is_continuous && e->at_zero[r] == kWasThere &&
+         fabs(e->relation_values[r]) <= kBand * e->sizes[r];
+}
+
+/* A relation that rests at zero, as the slip of a brake does that others hold, changes at the
+   instant at which it is let go, not when it has left the band: a lock that keeps accelerations
+   would keep the slip it had by then. One that changed so and rests again has the value of zero.
+   Each once in an instant. A slip may begin with an acceleration of zero, so a second look reaches
+   further. */
+static int leave_rest(fs_engine* e, double t) {
+  const fs_mode* m = present(e);
+  int changed = 0;
+  int bits;
+  for (bits = kAheadBits; bits <= kFarBits && !changed; bits += kFarBits - kAheadBits) {
+    int any = 0;
+    size_t k;
+    evaluate_relations(e, t, e->relation_values);
+    for (k = 0; k < m->guard_count && !any; ++k) any = is_resting(e, m->guards[k]);
+    if (!any || !look_ahead(e, t, bits)) return 0;
+    for (k = 0; k < m->guard_count; ++k) {
+      const size_t r = m->guards[k];
+      double* value = relation_slot(e, r);
+      const double side = *value != 0.0 ? 1.0 : -1.0;
+      const double moved = side * (e->ahead[r] - e->relation_values[r]);
+      const double noise = 1e-13 * e->sizes[r];
+      const int has_zero_value = (*value != 0.0) == !e->model->relations[r].is_strict;
+      if (!is_resting(e, r)) continue;
+      if (e->turned[r] == 0 && moved < -noise) {
+        e->at_zero[r] = kFired;
+      } else if (e->turned[r] != 1 || has_zero_value || bits < kFarBits || fabs(moved) > noise) {
+        continue;
+      }
+      ++e->turned[r];
+      *value = 1.0 - *value;
+      changed = 1;
+    }
   }
   return changed;
 }
@@ -764,7 +807,7 @@ static void look_beyond_zero(fs_engine* e, double t) {
   size_t r;
   evaluate_relations(e, t, e->relation_values);
   for (r = 0; r < count && !any; ++r) any = is_open(e, r);
-  if (!any || !look_ahead(e, t)) return;
+  if (!any || !look_ahead(e, t, kAheadBits)) return;
   for (r = 0; r < count; ++r) {
     const double moved = e->ahead[r] - e->relation_values[r];
     if (!is_open(e, r) || fabs(moved) <= 1e-14 * e->sizes[r]) continue;
@@ -958,6 +1001,7 @@ static void begin_instant(fs_engine* e, double t) {
   copy(e->left_values, e->values, m->variable_count);
   copy(e->left_slopes, e->slopes, m->variable_count);
   clear_flags(e->reset_pending, m->reinit_count);
+  clear_flags(e->turned, m->relation_count);
   e->entered_mode = 0;
 }
 
@@ -1022,6 +1066,7 @@ static void settle(fs_engine* e, double t) {
     changed = accept_values(e);
     changed = changed || resets || moved;
     if (!changed) changed = leave_zero(e, t);
+    if (!changed && !m->propagates) changed = leave_rest(e, t);
     copy(e->base_values, e->values, m->variable_count);
     copy(e->base_slopes, e->slopes, m->variable_count);
     if (e->is_terminated) break;

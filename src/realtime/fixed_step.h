@@ -262,6 +262,7 @@ typedef struct {
   unsigned char* reset_done;
   unsigned char* reset_pending;
   unsigned char* violated;
+  unsigned char* turned; /* by the way it leaves zero, in this instant */
   /* The point of the present mode, and memory to find it. */
   const fs_configuration* active;
   size_t oldest_spare;
