@@ -89,6 +89,7 @@ PreparedMode::PreparedMode(const HybridSystem& system, ModeCore mode,
   tables_.d = differential_.size();
   tables_.differential = differential_.data();
   tables_.algebraic = algebraic_.data();
+  tables_.slope_column = slope_column_.data();
   tables_.nominal = nominal_.data();
   tables_.guess = guess_.data();
   tables_.held_count = held_.size();
@@ -116,6 +117,10 @@ void PreparedMode::list_unknowns(const Dae& core) {
     guess_.push_back(place_of(definition.unknowns[i]));
     nominal_.push_back(definition.nominal[i]);
   }
+  slope_column_.resize(core.unknown_count());
+  for (std::size_t k = 0; k < differential_.size(); ++k) slope_column_[differential_[k]] = k;
+  for (std::size_t k = 0; k < algebraic_.size(); ++k)
+    slope_column_[algebraic_[k]] = differential_.size() + k;
 }
 
 // What formulas read besides time, unknowns and parameters: slots and variables of other modes.
@@ -149,6 +154,21 @@ void PreparedMode::differentiate(const DaeDefinition& definition,
                                     held_symbols_});
   for (std::size_t k = 0; k < held_symbols_.size(); ++k)
     if (read.contains(held_symbols_[k].node())) key_.push_back(k);
+}
+
+void PreparedMode::choose_pivots(const double* entries, double step) {
+  const std::size_t n = tables_.n;
+  std::vector<PivotOrder::Entry> by_steps, by_slopes;
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    const auto& [row, column, is_slope] = entries_[k];
+    by_steps.push_back({row, column, is_slope != 0 ? entries[k] / step : entries[k]});
+    if ((slope_column_[column] < tables_.d) == (is_slope != 0))
+      by_slopes.push_back({row, slope_column_[column], entries[k]});
+  }
+  step_order_ = PivotOrder(n, by_steps);
+  slope_order_ = PivotOrder(n, by_slopes);
+  tables_.step_order = step_order_.tables();
+  tables_.slope_order = slope_order_.tables();
 }
 
 void PreparedMode::add_configuration(const fs_configuration& made) {

@@ -9,6 +9,7 @@
 #include "model/system_state.h"
 #include "realtime/fixed_step.h"
 #include "realtime/mode_core.h"
+#include "realtime/pivot_order.h"
 #include "realtime/tape_formulas.h"
 
 namespace saltus {
@@ -41,6 +42,8 @@ class PreparedMode {
   bool is_affine() const { return tables_.is_affine != 0; }
   std::size_t state_count() const { return tables_.d; }
   const fs_mode& tables() const { return tables_; }
+  // Chooses the order of pivots from the entries of the Jacobian at a point, for steps of `step`.
+  void choose_pivots(const double* entries, double step);
   // Keeps the numbers of a configuration for good.
   void add_configuration(const fs_configuration& made);
 
@@ -52,7 +55,8 @@ class PreparedMode {
   ModeCore core_;
   fs_mode tables_{};
   std::vector<Expr> held_symbols_;
-  std::vector<std::size_t> differential_, algebraic_, key_, guards_;
+  std::vector<std::size_t> differential_, algebraic_, slope_column_, key_, guards_;
+  PivotOrder step_order_, slope_order_;
   std::vector<double> nominal_;
   std::vector<fs_place> guess_, held_, targets_;
   std::vector<fs_entry> entries_;

@@ -387,7 +387,11 @@ void RealtimeEngine::take_core(std::size_t mode, ModeCore core, double t, const 
   make_room();
   std::ranges::copy(near.values, engine_.values);
   std::ranges::copy(near.slopes, engine_.slopes);
-  if (fs_enter(&engine_, mode, t)) return;
+  if (fs_enter(&engine_, mode, t) != 0) {
+    if (!prepared_[mode]->is_affine())
+      prepared_[mode]->choose_pivots(engine_.entries, options_.step);
+    return;
+  }
   prepared_[mode] = nullptr;
   make_room();
   throw Error(
