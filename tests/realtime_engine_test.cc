@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -306,6 +307,56 @@ end Crossings;)");
   EXPECT_EQ(all.left, 0U);
   ASSERT_EQ(all.run.events.size(), 3U);
   EXPECT_NEAR(all.run.events[2].time, 0.25, 1e-6);
+}
+
+// Two shafts of 1 kg m2, each with a brake (0.4 and 1 N m), and a clutch of 0.8 N m between them:
+// three locks for two speeds. With tau = t on the first shaft nothing can move below 0.4 + 0.8 N m,
+// however the locks share it; then the first shaft slips, w = (t - 1.2)^2/2, and from 2 s on, with
+// tau = 4 - t, w = 0.32 + 2.8(t - 2) - (t^2 - 4)/2, until it is zero at 2.8 + sqrt(1.28) s.
+TEST(Realtime, LocksThatFormACycleHoldWhatTheyCanTogether) {
+  for (const char* levels : {"position velocity acceleration", "velocity velocity velocity",
+                             "acceleration acceleration acceleration",
+                             "acceleration position velocity", "position position position"}) {
+    std::istringstream list(levels);
+    std::string first, second, third;
+    list >> first >> second >> third;
+    const HybridSystem system = from_library_text(R"(model Cycle
+  import Saltus.Drivetrain.*;
+  Torque torque;
+  Inertia i1(J = 1, phi(start = 0, fixed = true), w(start = 0, fixed = true));
+  Inertia i2(J = 1, phi(start = 0, fixed = true), w(start = 0, fixed = true));
+  Brake b1(c_f = 0.4, startLocked = true, level = Types.LockingLevel.)" +
+                                                  first + R"();
+  Brake b2(c_f = 1, startLocked = true, level = Types.LockingLevel.)" +
+                                                  second + R"();
+  Clutch clutch(c_f = 0.8, startLocked = true, level = Types.LockingLevel.)" +
+                                                  third + R"();
+equation
+  torque.tau = if time < 2 then time else 4 - time;
+  b1.pressure = 1;
+  b2.pressure = 1;
+  clutch.pressure = 1;
+  connect(torque.flange, i1.flange_a);
+  connect(i1.flange_b, b1.flange_a);
+  connect(i1.flange_b, clutch.flange_a);
+  connect(clutch.flange_b, i2.flange_a);
+  connect(i2.flange_b, b2.flange_a);
+end Cycle;)");
+    for (const double step : {1e-3, 0.03}) {
+      const RealtimeResult result = run(system, {.step = step, .stop_time = 4.2});
+      EXPECT_TRUE(result.run.completed()) << levels;
+      const Trajectory& points = result.run.trajectory;
+      for (std::size_t k = 0; k < points.size(); ++k) {
+        const double t = points.time[k];
+        const double w = t < 1.2                     ? 0.0
+                         : t < 2.0                   ? 0.5 * (t - 1.2) * (t - 1.2)
+                         : t < 2.8 + std::sqrt(1.28) ? 0.32 + 2.8 * (t - 2) - 0.5 * (t * t - 4)
+                                                     : 0.0;
+        ASSERT_NEAR(points.value(k, points.find("i1.w")), w, 2e-6) << levels << " at " << t;
+        ASSERT_NEAR(points.value(k, points.find("i2.w")), 0.0, 2e-6) << levels << " at " << t;
+      }
+    }
+  }
 }
 
 TEST(Realtime, WhatCannotBePreparedIsRefusedByName) {

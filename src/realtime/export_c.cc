@@ -124,6 +124,16 @@ std::string write_mode(Definitions& to, std::string& text, const fs_mode& m, std
   };
   put("n", index(m.n));
   put("d", index(m.d));
+  const auto order = [&](const fs_order& o) -> std::string {
+    if (o.row_place == nullptr) return "{NULL, NULL, NULL, NULL, NULL, NULL}";
+    return fmt::format("{{{}, {}, {}, {}, {}, {}}}", to.indices(o.row_place, m.n),
+                       to.indices(o.column_place, m.n), to.indices(o.lower_start, m.n + 1),
+                       to.indices(o.lower, o.lower_start[m.n]), to.indices(o.upper_start, m.n + 1),
+                       to.indices(o.upper, o.upper_start[m.n]));
+  };
+  put("slope_column", to.indices(m.slope_column, m.n));
+  put("step_order", order(m.step_order));
+  put("slope_order", order(m.slope_order));
   put("differential", to.indices(m.differential, m.d));
   put("algebraic", to.indices(m.algebraic, m.n - m.d));
   put("nominal", to.numbers(m.nominal, m.n));

@@ -13,7 +13,8 @@ enum {
   kMostRounds = 24,
   kMostUpdates = 16, /* of pre() in one instant */
   kMostNewton = 8,
-  kAheadBits = FS_LEVELS - 12
+  kAheadBits = FS_LEVELS - 12,
+  kFarBits = FS_LEVELS - 6
 };
 enum { kAway = 0, kFired = 1, kWasThere = 2 };
 enum { kFailed = 0, kSolved = 1, kUnprepared = 2 }; /* what a round came to */
@@ -68,6 +69,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->located = take_flags(memory, &used, relations);
   e->armed = take_flags(memory, &used, relations);
   e->violated = take_flags(memory, &used, relations);
+  e->turned = take_flags(memory, &used, relations);
   e->reset_done = take_flags(memory, &used, m->reinit_count);
   e->reset_pending = take_flags(memory, &used, m->reinit_count);
   return used;
@@ -97,15 +99,13 @@ FS_API fs_counts fs_bind_modes(fs_engine* e, fs_memory memory) {
   e->held = take_numbers(memory, &used, m->most_held);
   e->entries = take_numbers(memory, &used, m->most_entries);
   e->targets = take_numbers(memory, &used, m->most_targets);
-  e->e = take_numbers(memory, &used, n * n);
-  e->g = take_numbers(memory, &used, n * n);
-  e->saved_e = take_numbers(memory, &used, n * n);
-  e->saved_g = take_numbers(memory, &used, n * n);
-  e->matrix = take_numbers(memory, &used, n * n);
-  e->half_matrix = take_numbers(memory, &used, n * n);
+  e->saved_entries = take_numbers(memory, &used, m->most_entries);
+  e->permuted = take_numbers(memory, &used, n);
+  e->factors.m = take_numbers(memory, &used, n * n);
+  e->half_factors.m = take_numbers(memory, &used, n * n);
   e->scratch = take_numbers(memory, &used, 5 * d * d);
-  e->pivots = take_indices(memory, &used, n);
-  e->half_pivots = take_indices(memory, &used, n);
+  e->factors.pivots = take_indices(memory, &used, n);
+  e->half_factors.pivots = take_indices(memory, &used, n);
   for (k = 0; k < FS_SPARES; ++k) {
     fs_spare* s = &e->spares[k];
     s->mode = FS_NONE;
@@ -206,6 +206,41 @@ static void solve(const double* lu, const size_t* pivots, size_t n, double* v) {
     v[k] /= lu[k * n + k];
     for (i = 0; i < k; ++i) v[i] -= lu[k * n + i] * v[k];
   }
+}
+
+/* The same in a given order, without exchanges. 0 if a pivot is small beside what it eliminates. */
+static int factor_in_order(double* m, size_t n, const fs_order* o) {
+  size_t k, a, b;
+  for (k = 0; k < n; ++k) {
+    double* restrict column = m + k * n;
+    const double pivot = column[k];
+    double largest = 0.0;
+    for (a = o->lower_start[k]; a < o->lower_start[k + 1]; ++a)
+      largest = fmax(largest, fabs(column[o->lower[a]]));
+    if (!(fabs(pivot) > 1e-4 * largest) || !isfinite(pivot) || !isfinite(largest)) return 0;
+    for (a = o->lower_start[k]; a < o->lower_start[k + 1]; ++a) column[o->lower[a]] /= pivot;
+    for (b = o->upper_start[k]; b < o->upper_start[k + 1]; ++b) {
+      double* restrict target = m + o->upper[b] * n;
+      const double f = target[k];
+      for (a = o->lower_start[k]; a < o->lower_start[k + 1]; ++a)
+        target[o->lower[a]] -= column[o->lower[a]] * f;
+    }
+  }
+  return 1;
+}
+
+static void solve_in_order(const double* m, size_t n, const fs_order* o, double* v, double* work) {
+  size_t k, a, i;
+  for (i = 0; i < n; ++i) work[o->row_place[i]] = v[i];
+  for (k = 0; k < n; ++k)
+    for (a = o->lower_start[k]; a < o->lower_start[k + 1]; ++a)
+      work[o->lower[a]] -= m[k * n + o->lower[a]] * work[k];
+  for (k = n; k-- > 0;) {
+    for (a = o->upper_start[k]; a < o->upper_start[k + 1]; ++a)
+      work[k] -= m[o->upper[a] * n + k] * work[o->upper[a]];
+    work[k] /= m[k * n + k];
+  }
+  for (i = 0; i < n; ++i) v[i] = work[o->column_place[i]];
 }
 
 /* ---- Exact steps of z' = a z + b with b affine over the step -----------------------------------
@@ -321,27 +356,48 @@ static int is_finite(const fs_engine* e) {
 }
 
 static void load_jacobian(fs_engine* e, double t) {
+  evaluate_in_mode(e, &present(e)->jacobian, t, e->x, e->dx, e->entries);
+}
+
+/* K = [E_z | G_y], by the slopes of the states and the other unknowns, where by_slope is 0; else
+   by_slope E + G. Places as in `order`; NULL: as they are. */
+static void load_matrix(const fs_engine* e, double by_slope, const fs_order* order, double* to) {
   const fs_mode* m = present(e);
+  const size_t n = m->n;
   size_t k;
-  evaluate_in_mode(e, &m->jacobian, t, e->x, e->dx, e->entries);
-  for (k = 0; k < m->n * m->n; ++k) {
-    e->e[k] = 0.0;
-    e->g[k] = 0.0;
-  }
+  for (k = 0; k < n * n; ++k) to[k] = 0.0;
   for (k = 0; k < m->entry_count; ++k) {
     const fs_entry* entry = &m->entries[k];
-    (entry->is_slope ? e->e : e->g)[entry->column * m->n + entry->row] = e->entries[k];
+    size_t column = entry->column;
+    if (by_slope == 0.0) {
+      column = m->slope_column[column];
+      if ((column < m->d) != (entry->is_slope != 0)) continue;
+    }
+    column = order == NULL ? column : order->column_place[column];
+    to[column * n + (order == NULL ? entry->row : order->row_place[entry->row])] +=
+        entry->is_slope && by_slope != 0.0 ? by_slope * e->entries[k] : e->entries[k];
   }
 }
 
-/* K = [E_z | G_y]: by the slopes of the states and the other unknowns. */
-static void load_slope_matrix(fs_engine* e) {
+/* Factors of such a matrix: in the order prepared for it, or as its numbers want it. */
+static int factor_matrix(const fs_engine* e, double by_slope, fs_factors* to) {
   const fs_mode* m = present(e);
-  size_t k;
-  for (k = 0; k < m->d; ++k)
-    copy(e->matrix + k * m->n, e->e + m->differential[k] * m->n, m->n);
-  for (k = 0; k < m->n - m->d; ++k)
-    copy(e->matrix + (m->d + k) * m->n, e->g + m->algebraic[k] * m->n, m->n);
+  to->order = by_slope == 0.0 ? &m->slope_order : &m->step_order;
+  if (to->order->row_place != NULL) {
+    load_matrix(e, by_slope, to->order, to->m);
+    if (factor_in_order(to->m, m->n, to->order)) return 1;
+  }
+  to->order = NULL;
+  load_matrix(e, by_slope, NULL, to->m);
+  return factor(to->m, m->n, to->pivots, 1e-14);
+}
+
+static void solve_matrix(const fs_engine* e, const fs_factors* by, double* v) {
+  const size_t n = present(e)->n;
+  if (by->order == NULL)
+    solve(by->m, by->pivots, n, v);
+  else
+    solve_in_order(by->m, n, by->order, v, e->permuted);
 }
 
 /* K y = -(G_z z + r), where y are the slopes of the states and the other unknowns. */
@@ -349,30 +405,34 @@ static int fill(fs_engine* e, fs_spare* s, double t) {
   const fs_mode* m = present(e);
   const size_t n = m->n;
   const size_t d = m->d;
+  double* matrix = e->factors.m;
   size_t i, j, k;
   load_jacobian(e, t);
-  load_slope_matrix(e);
+  load_matrix(e, 0.0, NULL, matrix);
   /* Rows in balance: torques and angles differ by many orders. */
   for (i = 0; i < n; ++i) {
     double largest = 0.0;
-    for (j = 0; j < n; ++j) largest = fmax(largest, fabs(e->matrix[j * n + i]));
+    for (j = 0; j < n; ++j) largest = fmax(largest, fabs(matrix[j * n + i]));
     e->work[i] = largest > 0.0 ? 1.0 / largest : 0.0;
-    for (j = 0; j < n; ++j) e->matrix[j * n + i] *= e->work[i];
+    for (j = 0; j < n; ++j) matrix[j * n + i] *= e->work[i];
   }
   s->mode = FS_NONE;
-  if (!factor(e->matrix, n, e->pivots, 1e-13)) return 0;
+  if (!factor(matrix, n, e->factors.pivots, 1e-13)) return 0;
   for (j = 0; j < n; ++j) {
     double* column = s->inverse + j * n;
     for (i = 0; i < n; ++i) column[i] = 0.0;
     column[j] = e->work[j];
-    solve(e->matrix, e->pivots, n, column);
+    solve(matrix, e->factors.pivots, n, column);
   }
-  for (k = 0; k < d; ++k) {
-    double* column = s->reaction + k * n;
-    multiply(s->inverse, e->g + m->differential[k] * n, n, n, column);
-    for (i = 0; i < n; ++i) column[i] = -column[i];
-    copy(s->a + k * d, column, d);
+  for (k = 0; k < n * d; ++k) s->reaction[k] = 0.0;
+  for (k = 0; k < m->entry_count; ++k) {
+    const fs_entry* entry = &m->entries[k];
+    const size_t state = m->slope_column[entry->column];
+    if (entry->is_slope || state >= d) continue;
+    for (i = 0; i < n; ++i)
+      s->reaction[state * n + i] -= s->inverse[entry->row * n + i] * e->entries[k];
   }
+  for (k = 0; k < d; ++k) copy(s->a + k * d, s->reaction + k * n, d);
   for (k = 0; k < m->key_count; ++k) s->key[k] = e->held[m->key[k]];
   fs_prepare_steps(s->a, d, e->model->step, s->first, s->second, e->scratch);
   s->mode = e->mode;
@@ -435,11 +495,10 @@ static int complete_nonlinear(fs_engine* e, double t) {
   for (k = 0; k < kMostNewton; ++k) {
     if (k == 0 || change > 0.1) { /* else the factors at hand converge */
       load_jacobian(e, t);
-      load_slope_matrix(e);
-      if (!factor(e->matrix, n, e->pivots, 1e-14)) return 0;
+      if (!factor_matrix(e, 0.0, &e->factors)) return 0;
     }
     evaluate_in_mode(e, &m->residual, t, e->x, e->dx, e->residual);
-    solve(e->matrix, e->pivots, n, e->residual);
+    solve_matrix(e, &e->factors, e->residual);
     change = 0.0;
     for (j = 0; j < d; ++j) {
       double* slope = &e->dx[m->differential[j]];
@@ -512,16 +571,15 @@ static void advance_affine(fs_engine* e, double t, uint64_t ticks) {
 }
 
 /* (E/h + G) v = -F(end, x, 0); x += v. */
-static void implicit_part(fs_engine* e, double end, const double* lu, const size_t* pivots,
-                          double* x) {
+static void implicit_part(fs_engine* e, double end, const fs_factors* by, double* x) {
   const fs_mode* m = present(e);
   size_t i;
   evaluate_in_mode(e, &m->residual, end, x, e->zero, e->residual);
-  solve(lu, pivots, m->n, e->residual);
+  solve_matrix(e, by, e->residual);
   for (i = 0; i < m->n; ++i) x[i] -= e->residual[i];
 }
 
-/* Linearly implicit Euler with E and G from the search for the point where it begins, one step of
+/* Linearly implicit Euler with E and G as loaded by the search for the point where it begins, one step of
    the full and two of half the length, extrapolated. Returns how far the two are apart, in units of
    what is allowed; not finite if it fails. */
 static double extrapolated_step(fs_engine* e, double t, double length) {
@@ -529,16 +587,13 @@ static double extrapolated_step(fs_engine* e, double t, double length) {
   const size_t n = m->n;
   double apart = 0.0;
   size_t i, k;
-  for (i = 0; i < n * n; ++i) {
-    e->matrix[i] = e->e[i] / length + e->g[i];
-    e->half_matrix[i] = 2.0 * e->e[i] / length + e->g[i];
-  }
-  if (!factor(e->matrix, n, e->pivots, 1e-14) || !factor(e->half_matrix, n, e->half_pivots, 1e-14))
+  if (!factor_matrix(e, 1.0 / length, &e->factors) ||
+      !factor_matrix(e, 2.0 / length, &e->half_factors))
     return NAN;
   copy(e->full_x, e->x, n);
-  implicit_part(e, t + length, e->matrix, e->pivots, e->full_x);
-  implicit_part(e, t + 0.5 * length, e->half_matrix, e->half_pivots, e->x);
-  implicit_part(e, t + length, e->half_matrix, e->half_pivots, e->x);
+  implicit_part(e, t + length, &e->factors, e->full_x);
+  implicit_part(e, t + 0.5 * length, &e->half_factors, e->x);
+  implicit_part(e, t + length, &e->half_factors, e->x);
   for (k = 0; k < m->d; ++k) {
     i = m->differential[k];
     apart = fmax(apart, fabs(e->x[i] - e->full_x[i]) /
@@ -588,9 +643,7 @@ static void save(fs_engine* e) {
   copy(e->saved_x, e->x, m->n);
   copy(e->saved_dx, e->dx, m->n);
   copy(e->saved_b0, e->b0, m->d);
-  if (m->is_affine) return;
-  copy(e->saved_e, e->e, m->n * m->n);
-  copy(e->saved_g, e->g, m->n * m->n);
+  if (!m->is_affine) copy(e->saved_entries, e->entries, m->entry_count);
 }
 
 static void restore(fs_engine* e) {
@@ -598,9 +651,7 @@ static void restore(fs_engine* e) {
   copy(e->x, e->saved_x, m->n);
   copy(e->dx, e->saved_dx, m->n);
   copy(e->b0, e->saved_b0, m->d);
-  if (m->is_affine) return;
-  copy(e->e, e->saved_e, m->n * m->n);
-  copy(e->g, e->saved_g, m->n * m->n);
+  if (!m->is_affine) copy(e->entries, e->saved_entries, m->entry_count);
 }
 
 static void evaluate_relations(fs_engine* e, double t, double* out) {
@@ -715,9 +766,9 @@ static size_t find_mode(fs_engine* e, double t) {
   return FS_NONE;
 }
 
-/* Values of the relations here and a little later. */
-static int look_ahead(fs_engine* e, double t) {
-  const uint64_t ticks = (uint64_t)1 << kAheadBits;
+/* Values of the relations here and 2^bits ticks later. */
+static int look_ahead(fs_engine* e, double t, int bits) {
+  const uint64_t ticks = (uint64_t)1 << bits;
   const double duration = e->model->step * (double)ticks / (double)kWhole;
   int moved;
   evaluate_relations(e, t, e->relation_values);
@@ -736,7 +787,7 @@ static int leave_zero(fs_engine* e, double t) {
   int changed = 0;
   size_t r;
   for (r = 0; r < m->relation_count && !any; ++r) any = e->at_zero[r] == kFired;
-  if (!any || !look_ahead(e, t)) return 0;
+  if (!any || !look_ahead(e, t, kAheadBits)) return 0;
   for (r = 0; r < m->relation_count; ++r) {
     double* value = relation_slot(e, r);
     const int at_zero_value = !m->relations[r].is_strict;
@@ -748,6 +799,47 @@ static int leave_zero(fs_engine* e, double t) {
     if (side * (e->ahead[r] - e->relation_values[r]) > 1e-14 * e->sizes[r]) continue;
     *value = 1.0 - *value;
     changed = 1;
+  }
+  return changed;
+}
+
+static int is_resting(const fs_engine* e, size_t r) {
+  return e->model->relations[r].is_continuous && e->at_zero[r] == kWasThere &&
+         fabs(e->relation_values[r]) <= kBand * e->sizes[r];
+}
+
+/* A relation that rests at zero, as the slip of a brake does that others hold, changes at the
+   instant at which it is let go, not when it has left the band: a lock that keeps accelerations
+   would keep the slip it had by then. One that changed so and rests again has the value of zero.
+   Each once in an instant. A slip may begin with an acceleration of zero, so a second look reaches
+   further. */
+static int leave_rest(fs_engine* e, double t) {
+  const fs_mode* m = present(e);
+  int changed = 0;
+  int bits;
+  for (bits = kAheadBits; bits <= kFarBits && !changed; bits += kFarBits - kAheadBits) {
+    int any = 0;
+    size_t k;
+    evaluate_relations(e, t, e->relation_values);
+    for (k = 0; k < m->guard_count && !any; ++k) any = is_resting(e, m->guards[k]);
+    if (!any || !look_ahead(e, t, bits)) return 0;
+    for (k = 0; k < m->guard_count; ++k) {
+      const size_t r = m->guards[k];
+      double* value = relation_slot(e, r);
+      const double side = *value != 0.0 ? 1.0 : -1.0;
+      const double moved = side * (e->ahead[r] - e->relation_values[r]);
+      const double noise = 1e-13 * e->sizes[r];
+      const int has_zero_value = (*value != 0.0) == !e->model->relations[r].is_strict;
+      if (!is_resting(e, r)) continue;
+      if (e->turned[r] == 0 && moved < -noise) {
+        e->at_zero[r] = kFired;
+      } else if (e->turned[r] != 1 || has_zero_value || bits < kFarBits || fabs(moved) > noise) {
+        continue;
+      }
+      ++e->turned[r];
+      *value = 1.0 - *value;
+      changed = 1;
+    }
   }
   return changed;
 }
@@ -764,7 +856,7 @@ static void look_beyond_zero(fs_engine* e, double t) {
   size_t r;
   evaluate_relations(e, t, e->relation_values);
   for (r = 0; r < count && !any; ++r) any = is_open(e, r);
-  if (!any || !look_ahead(e, t)) return;
+  if (!any || !look_ahead(e, t, kAheadBits)) return;
   for (r = 0; r < count; ++r) {
     const double moved = e->ahead[r] - e->relation_values[r];
     if (!is_open(e, r) || fabs(moved) <= 1e-14 * e->sizes[r]) continue;
@@ -958,6 +1050,7 @@ static void begin_instant(fs_engine* e, double t) {
   copy(e->left_values, e->values, m->variable_count);
   copy(e->left_slopes, e->slopes, m->variable_count);
   clear_flags(e->reset_pending, m->reinit_count);
+  clear_flags(e->turned, m->relation_count);
   e->entered_mode = 0;
 }
 
@@ -1022,6 +1115,7 @@ static void settle(fs_engine* e, double t) {
     changed = accept_values(e);
     changed = changed || resets || moved;
     if (!changed) changed = leave_zero(e, t);
+    if (!changed && !m->propagates) changed = leave_rest(e, t);
     copy(e->base_values, e->values, m->variable_count);
     copy(e->base_slopes, e->slopes, m->variable_count);
     if (e->is_terminated) break;

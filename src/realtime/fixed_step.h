@@ -73,6 +73,24 @@ typedef struct {
   int is_slope; /* dF/dx', else dF/dx */
 } fs_entry;
 
+/* An order of pivots for a matrix of n rows in which most entries stay zero, chosen from numbers
+   when the mode was prepared. By pivot k: lower[k], below it, to lower[k + 1] - 1 are the places of
+   rows that may be other than zero in its column, upper likewise those of columns in its row. */
+typedef struct {
+  const size_t* row_place; /* NULL: no order; exchange rows as numbers want it */
+  const size_t* column_place;
+  const size_t* lower_start;
+  const size_t* lower;
+  const size_t* upper_start;
+  const size_t* upper;
+} fs_order;
+
+typedef struct {
+  double* m;
+  size_t* pivots;
+  const fs_order* order; /* NULL: rows were exchanged as numbers wanted it */
+} fs_factors;
+
 typedef struct {
   size_t place; /* in the core; FS_NONE: no state */
   double sign;
@@ -95,8 +113,11 @@ typedef struct {
   fs_formulas residual;
   fs_formulas jacobian;
   size_t entry_count;
-  const fs_entry* entries; /* of the Jacobian */
-  fs_formulas relations;   /* all of the model */
+  const fs_entry* entries;    /* of the Jacobian */
+  const size_t* slope_column; /* by unknown: its column in K = [E_z | G_y] */
+  fs_order step_order;        /* of E / h + G; not for affine modes */
+  fs_order slope_order;       /* of K */
+  fs_formulas relations;      /* all of the model */
   fs_formulas outputs;
   fs_formulas variables;
   size_t target_count;
@@ -262,6 +283,7 @@ typedef struct {
   unsigned char* reset_done;
   unsigned char* reset_pending;
   unsigned char* violated;
+  unsigned char* turned; /* by the way it leaves zero, in this instant */
   /* The point of the present mode, and memory to find it. */
   const fs_configuration* active;
   size_t oldest_spare;
@@ -282,15 +304,11 @@ typedef struct {
   double* held;
   double* entries;
   double* targets;
-  double* e;
-  double* g;
-  double* saved_e;
-  double* saved_g;
-  double* matrix;
-  double* half_matrix;
+  double* saved_entries;
+  double* permuted;
+  fs_factors factors;
+  fs_factors half_factors;
   double* scratch;
-  size_t* pivots;
-  size_t* half_pivots;
   fs_spare spares[FS_SPARES];
 } fs_engine;
 

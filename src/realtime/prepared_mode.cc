@@ -4,37 +4,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
 #include "expr/differentiate.h"
-#include "simulate/core_writer.h"
 
 namespace saltus {
-namespace {
-
-std::unique_ptr<const EliminatedForm> core_of(const ModeRun& run,
-                                              const std::vector<double>& parameters) {
-  const AnalysedMode& mode = run.analysed();
-  const DaeDefinition& whole = mode.dae->definition();
-  std::vector<std::size_t> rows(mode.reduced != nullptr ? mode.reduced->fixed_rows
-                                                        : whole.residuals.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const std::size_t solvable = rows.size();
-  for (const std::size_t k : run.states()) rows.push_back(solvable + k);
-  std::unique_ptr<const EliminatedForm> form = eliminate(whole, rows, solvable, parameters);
-  if (form != nullptr) return form;
-  auto all = std::make_unique<EliminatedForm>();
-  all->core = std::make_shared<const Dae>(mode.dae->with_equations(rows));
-  all->kept.resize(whole.unknowns.size());
-  std::iota(all->kept.begin(), all->kept.end(), std::size_t{0});
-  return all;
-}
-
-}  // namespace
-
 fs_place place_of(const Expr& symbol) {
   const Node& node = *symbol.node();
   if (symbol.is_slot()) return {FS_SLOT, node.slot().index()};
@@ -42,57 +18,45 @@ fs_place place_of(const Expr& symbol) {
   return {node.order == 0 ? FS_VALUE : FS_SLOPE, node.index};
 }
 
-PreparedMode::PreparedMode(const HybridSystem& system, std::unique_ptr<ModeRun> run,
+PreparedMode::PreparedMode(const HybridSystem& system, ModeCore mode,
                            const RealtimeFormulas& formulas, std::vector<std::size_t> guards,
                            bool may_be_affine)
-    : run_(std::move(run)), guards_(std::move(guards)) {
-  const AnalysedMode& mode = run_->analysed();
-  const auto refuse = [&](const std::string& why) {
-    throw Error(fmt::format("mode '{}' cannot be prepared for fixed steps: {}", name(), why));
-  };
-  if (mode.projected != nullptr)
-    refuse("its equations are redundant, or their structure does not tell its constraints");
-  if (mode.formulated != nullptr) refuse("it is not in reduced form");
-  if (mode.reduced != nullptr && !mode.reduced->constant_entries)
-    refuse("which of its unknowns are states depends on where it is");
-  std::vector<double> parameters;
-  for (const Parameter& p : system.parameters()) parameters.push_back(p.value);
-  form_ = core_of(*run_, parameters);
-  const Dae& core = *form_->core;
+    : core_(std::move(mode)), guards_(std::move(guards)) {
+  const Dae& core = *core_.dae;
   const std::size_t n = core.unknown_count();
-  if (core.equation_count() != n) refuse("it has not as many equations as unknowns");
   const DaeDefinition& definition = core.definition();
   list_unknowns(core);
-
-  CoreWriter writer(mode, *form_);
   const auto write_all = [&](const std::vector<Expr>& all, const char* what) {
     std::vector<Expr> written;
-    for (const Expr& a : all) written.push_back(writer.write(a));
-    if (writer.is_incomplete())
-      refuse(fmt::format("{} reads the derivative of a variable that is no state", what));
+    for (const Expr& a : all) {
+      const std::optional<Expr> one = core_.write(a);
+      if (!one)
+        throw Error(
+            fmt::format("mode '{}' cannot be prepared for fixed steps: {} reads the derivative of "
+                        "a variable that is no state",
+                        name(), what));
+      written.push_back(*one);
+    }
     return written;
   };
   const std::vector<Expr> relations = write_all(formulas.relations, "a relation");
   std::vector<Expr> variables;
-  for (std::size_t j = 0; j < mode.unknowns.size(); ++j) {
-    const Expr symbol = system.variable(mode.unknowns[j]).symbol;
+  for (std::size_t j = 0; j < core_.unknowns.size(); ++j) {
+    const Expr symbol = system.variable(core_.unknowns[j]).symbol;
     variables.push_back(symbol);
-    targets_.push_back({FS_VALUE, mode.unknowns[j].index()});
-    if (!mode.differential[j]) continue;
+    targets_.push_back({FS_VALUE, core_.unknowns[j].index()});
+    if (!core_.differential[j]) continue;
     variables.push_back(der(symbol));
-    targets_.push_back({FS_SLOPE, mode.unknowns[j].index()});
+    targets_.push_back({FS_SLOPE, core_.unknowns[j].index()});
   }
   variables = write_all(variables, "an equation");
   std::vector<Expr> outputs;
-  for (const Expr& a : formulas.outputs) {
-    CoreWriter own(mode, *form_);
-    const Expr written = own.write(a);
-    outputs.push_back(own.is_incomplete() ? Expr(std::numeric_limits<double>::quiet_NaN())
-                                          : written);
-  }
+  for (const Expr& a : formulas.outputs)
+    outputs.push_back(core_.write(a).value_or(Expr(std::numeric_limits<double>::quiet_NaN())));
   for (const VariableId id : formulas.reset) {
     fs_reset reset{FS_NONE, 1.0};
-    const Expr value = writer.write(system.variable(id).symbol);
+    const Expr symbol = system.variable(id).symbol;
+    const Expr value = core_.write(symbol).value_or(symbol);
     for (const std::size_t i : differential_) {
       if (value.same_as(definition.unknowns[i])) reset = {i, 1.0};
       if (value.same_as(-definition.unknowns[i])) reset = {i, -1.0};
@@ -125,6 +89,7 @@ PreparedMode::PreparedMode(const HybridSystem& system, std::unique_ptr<ModeRun> 
   tables_.d = differential_.size();
   tables_.differential = differential_.data();
   tables_.algebraic = algebraic_.data();
+  tables_.slope_column = slope_column_.data();
   tables_.nominal = nominal_.data();
   tables_.guess = guess_.data();
   tables_.held_count = held_.size();
@@ -152,11 +117,15 @@ void PreparedMode::list_unknowns(const Dae& core) {
     guess_.push_back(place_of(definition.unknowns[i]));
     nominal_.push_back(definition.nominal[i]);
   }
+  slope_column_.resize(core.unknown_count());
+  for (std::size_t k = 0; k < differential_.size(); ++k) slope_column_[differential_[k]] = k;
+  for (std::size_t k = 0; k < algebraic_.size(); ++k)
+    slope_column_[algebraic_[k]] = differential_.size() + k;
 }
 
 // What formulas read besides time, unknowns and parameters: slots and variables of other modes.
 void PreparedMode::list_held(const std::vector<Expr>& read) {
-  const DaeDefinition& definition = form_->core->definition();
+  const DaeDefinition& definition = core_.dae->definition();
   std::unordered_set<const Node*> listed;
   for (const auto* symbols : {&definition.unknowns, &definition.derivatives})
     for (const Expr& symbol : *symbols) listed.insert(symbol.node());
@@ -185,6 +154,21 @@ void PreparedMode::differentiate(const DaeDefinition& definition,
                                     held_symbols_});
   for (std::size_t k = 0; k < held_symbols_.size(); ++k)
     if (read.contains(held_symbols_[k].node())) key_.push_back(k);
+}
+
+void PreparedMode::choose_pivots(const double* entries, double step) {
+  const std::size_t n = tables_.n;
+  std::vector<PivotOrder::Entry> by_steps, by_slopes;
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    const auto& [row, column, is_slope] = entries_[k];
+    by_steps.push_back({row, column, is_slope != 0 ? entries[k] / step : entries[k]});
+    if ((slope_column_[column] < tables_.d) == (is_slope != 0))
+      by_slopes.push_back({row, slope_column_[column], entries[k]});
+  }
+  step_order_ = PivotOrder(n, by_steps);
+  slope_order_ = PivotOrder(n, by_slopes);
+  tables_.step_order = step_order_.tables();
+  tables_.slope_order = slope_order_.tables();
 }
 
 void PreparedMode::add_configuration(const fs_configuration& made) {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/eliminate.h"
 #include "model/system_state.h"
 #include "realtime/fixed_step.h"
+#include "realtime/mode_core.h"
+#include "realtime/pivot_order.h"
 #include "realtime/tape_formulas.h"
-#include "simulate/mode_run.h"
 
 namespace saltus {
 
@@ -31,18 +31,19 @@ struct RealtimeFormulas {
 // two differ much, up to 16 parts of a step.
 class PreparedMode {
  public:
-  // `run` has made a consistent point of this mode. `guards`: the relations it watches. Throws
-  // Error that names the mode and says why it cannot be prepared.
-  PreparedMode(const HybridSystem& system, std::unique_ptr<ModeRun> run,
-               const RealtimeFormulas& formulas, std::vector<std::size_t> guards,
-               bool may_be_affine);
+  // `guards`: the relations it watches. Throws Error that names the mode and says why it cannot be
+  // prepared.
+  PreparedMode(const HybridSystem& system, ModeCore core, const RealtimeFormulas& formulas,
+               std::vector<std::size_t> guards, bool may_be_affine);
   PreparedMode(const PreparedMode&) = delete;
   PreparedMode& operator=(const PreparedMode&) = delete;
 
-  const std::string& name() const { return run_->mode().name; }
+  const std::string& name() const { return core_.name; }
   bool is_affine() const { return tables_.is_affine != 0; }
   std::size_t state_count() const { return tables_.d; }
   const fs_mode& tables() const { return tables_; }
+  // Chooses the order of pivots from the entries of the Jacobian at a point, for steps of `step`.
+  void choose_pivots(const double* entries, double step);
   // Keeps the numbers of a configuration for good.
   void add_configuration(const fs_configuration& made);
 
@@ -51,11 +52,11 @@ class PreparedMode {
   void list_held(const std::vector<Expr>& read);
   void differentiate(const DaeDefinition& definition, const std::vector<Expr>& residuals);
 
-  std::unique_ptr<ModeRun> run_;
-  std::unique_ptr<const EliminatedForm> form_;
+  ModeCore core_;
   fs_mode tables_{};
   std::vector<Expr> held_symbols_;
-  std::vector<std::size_t> differential_, algebraic_, key_, guards_;
+  std::vector<std::size_t> differential_, algebraic_, slope_column_, key_, guards_;
+  PivotOrder step_order_, slope_order_;
   std::vector<double> nominal_;
   std::vector<fs_place> guess_, held_, targets_;
   std::vector<fs_entry> entries_;

@@ -18,6 +18,22 @@ SimulateOptions offline_options() { return {}; }
 
 std::size_t index_of(const Expr& slot) { return slot.node()->slot().index(); }
 
+// Whether formulas of parameters and slots have these values.
+bool holds(const std::vector<std::pair<Expr, double>>& conditions, const HybridSystem& system,
+           const std::vector<double>& parameters, const std::vector<double>& slots) {
+  std::vector<Expr> formulas;
+  for (const auto& [formula, value] : conditions) formulas.push_back(formula);
+  const auto inputs = state_inputs(system);
+  const Tape tape(formulas, {inputs[3], inputs[4]});
+  Tape::Workspace registers = tape.make_workspace();
+  std::vector<double> now(formulas.size());
+  const double* in[] = {parameters.data(), slots.data()};
+  tape.evaluate(in, registers, now.data());
+  for (std::size_t k = 0; k < now.size(); ++k)
+    if (now[k] != conditions[k].second) return false;
+  return true;
+}
+
 }  // namespace
 
 RealtimeEngine::~RealtimeEngine() = default;
@@ -231,7 +247,6 @@ void RealtimeEngine::find_start() {
     inputs_[k].start = start_state_.slots[input_table_[k].slot];
   tables_.slot_count = start_state_.slots.size();
   tables_.variable_count = start_state_.values.size();
-  tables_.start_mode = settled.mode;
   tables_.start_values = start_state_.values.data();
   tables_.start_slopes = start_state_.slopes.data();
   tables_.start_slots = start_state_.slots.data();
@@ -246,8 +261,9 @@ void RealtimeEngine::find_start() {
   std::ranges::copy(start_state_.values, engine_.base_values);
   std::ranges::copy(start_state_.slopes, engine_.base_slopes);
   std::ranges::copy(start_state_.slots, engine_.slots);
-  if (prepare(settled.mode, tables_.start_time) == nullptr) throw Error(objection_);
-  note_way(settled.mode);
+  tables_.start_mode = prepare(settled.mode, tables_.start_time);
+  if (prepared_[tables_.start_mode] == nullptr) throw Error(objection_);
+  note_way(tables_.start_mode);
 }
 
 // Room for the largest mode. What the engine holds of a point there is found again by fs_enter.
@@ -271,64 +287,123 @@ void RealtimeEngine::make_room() {
   fs_bind_modes(&engine_, {mode_numbers_.data(), nullptr, mode_indices_.data()});
 }
 
-// From the point where the round at hand starts.
-PreparedMode* RealtimeEngine::prepare(std::size_t mode, double t) {
-  const ModeId id = flat_mode(mode);
-  if (mode < prepared_.size() && prepared_[mode] != nullptr) return prepared_[mode].get();
-  if (objections_.contains(mode)) {
-    objection_ = objections_[mode];
-    return nullptr;
-  }
+std::size_t RealtimeEngine::add_mode(std::size_t flat) {
+  prepared_.emplace_back();
+  flat_of_.push_back(flat);
+  make_room();
+  return prepared_.size() - 1;
+}
+
+// From the point where the round at hand starts: by structure, which leaves sparse formulas, or by
+// numbers where structure does not do (locked elements that form a cycle). Returns the mode of the
+// engine; if it is not prepared, objection_ says why.
+std::size_t RealtimeEngine::prepare(std::size_t flat, double t) {
+  const auto [place, is_new] = general_.try_emplace(flat, 0);
+  if (is_new) place->second = add_mode(flat);
+  const std::size_t general = place->second;
   const std::size_t before = engine_.mode;
-  try {
-    check_structure(system_, system_.modes()[id.index()]);
-    SystemState state{{engine_.base_values, engine_.base_values + tables_.variable_count},
-                      {engine_.base_slopes, engine_.base_slopes + tables_.variable_count},
-                      {engine_.slots, engine_.slots + tables_.slot_count}};
-    std::unique_ptr<ModeRun> run =
-        make_mode_run(system_, id, offline_options(), 1e-9, t, state, warnings_);
-    if (run == nullptr)
-      throw Error(
-          fmt::format("mode '{}' cannot be prepared for fixed steps: its structure does not "
-                      "tell its constraints",
-                      events_->mode(mode).mode.name));
-    if (!run->make_consistent(t, state).ok())
-      throw Error(fmt::format("mode '{}' has no consistent point at t = {:.10g}",
-                              events_->mode(mode).mode.name, t));
-    std::vector<std::size_t> guards;
-    for (const std::size_t r : events_->mode(mode).sources)
-      if (r < model_.relations.size()) guards.push_back(r);
-    if (prepared_.size() <= mode) prepared_.resize(mode + 1);
-    prepared_[mode] =
-        std::make_unique<PreparedMode>(system_, std::move(run), formulas_, std::move(guards),
-                                       options_.method == RealtimeMethod::kExact);
-    make_room();
-    std::ranges::copy(state.values, engine_.values);
-    std::ranges::copy(state.slopes, engine_.slopes);
-    if (!fs_enter(&engine_, mode, t)) {
-      prepared_[mode] = nullptr;
-      make_room();
-      throw Error(fmt::format(
-          "mode '{}' cannot be prepared for fixed steps: its equations do not determine the "
-          "derivatives and the other unknowns from the states",
-          events_->mode(mode).mode.name));
+  if (is_new) try {
+      prepare_by_structure(general, t);
+    } catch (const Error& error) {
+      objections_[general] = error.message();
     }
-  } catch (const Error& error) {
-    objection_ = objections_[mode] = error.message();
-  }
+  const bool is_ready = prepared_[general] != nullptr && enters(general, t);
+  const std::size_t found = is_ready ? general : prepare_by_numbers(flat, t);
   engine_.mode = before;
-  return mode < prepared_.size() ? prepared_[mode].get() : nullptr;
+  return found;
+}
+
+// Whether the mode has a point with the values held now.
+bool RealtimeEngine::enters(std::size_t mode, double t) {
+  std::copy_n(engine_.base_values, tables_.variable_count, engine_.values);
+  std::copy_n(engine_.base_slopes, tables_.variable_count, engine_.slopes);
+  return fs_enter(&engine_, mode, t) != 0;
+}
+
+std::size_t RealtimeEngine::prepare_by_numbers(std::size_t flat, double t) {
+  constexpr std::size_t kMostSpecial = 64;  // of one mode of the model
+  const SystemState state = base_state();
+  const std::size_t general = general_[flat];
+  std::size_t specials = 0;
+  for (const auto& [mode, way] : ways_) {
+    if (flat_of_[mode] != flat || !way.is_special) continue;
+    ++specials;
+    if (holds(way.conditions, system_, parameters_, state.slots)) return mode;
+  }
+  std::string& objection = singular_[{flat, state.slots}];
+  if (objection.empty()) try {
+      if (specials >= kMostSpecial) throw Error("it has too many sets of held values");
+      ModeCore core = core_by_numbers(system_, events_->mode(flat).mode, parameters_, state.slots);
+      const std::vector<std::pair<Expr, double>> frozen = core.frozen;
+      // The one for all values, if it is none, or one beside it.
+      const bool takes_general = frozen.empty() && prepared_[general] == nullptr;
+      const std::size_t mode = takes_general ? general : add_mode(flat);
+      take_core(mode, std::move(core), t, state);
+      note_way(mode);
+      Way& way = ways_[mode];
+      way.is_special = !takes_general;
+      way.conditions.insert(way.conditions.end(), frozen.begin(), frozen.end());
+      return mode;
+    } catch (const Error& error) {
+      objection = objections_[general].empty()
+                      ? error.message()
+                      : objections_[general] + "; by numbers: " + error.message();
+    }
+  objection_ = objection;
+  return general;
+}
+
+void RealtimeEngine::prepare_by_structure(std::size_t mode, double t) {
+  const ModeId id = flat_mode(flat_of_[mode]);
+  const std::string& name = this->mode(mode).mode.name;
+  check_structure(system_, system_.modes()[id.index()]);
+  SystemState state = base_state();
+  std::unique_ptr<ModeRun> run =
+      make_mode_run(system_, id, offline_options(), 1e-9, t, state, warnings_);
+  if (run == nullptr)
+    throw Error(
+        fmt::format("mode '{}' cannot be prepared for fixed steps: its structure does not tell its "
+                    "constraints",
+                    name));
+  if (!run->make_consistent(t, state).ok())
+    throw Error(fmt::format("mode '{}' has no consistent point at t = {:.10g}", name, t));
+  take_core(mode, core_by_structure(system_, std::move(run)), t, state);
+}
+
+SystemState RealtimeEngine::base_state() const {
+  return {{engine_.base_values, engine_.base_values + tables_.variable_count},
+          {engine_.base_slopes, engine_.base_slopes + tables_.variable_count},
+          {engine_.slots, engine_.slots + tables_.slot_count}};
+}
+
+// Compiles a core and finds its point near a guess, as the steps will.
+void RealtimeEngine::take_core(std::size_t mode, ModeCore core, double t, const SystemState& near) {
+  std::vector<std::size_t> guards;
+  for (const std::size_t r : this->mode(mode).sources)
+    if (r < model_.relations.size()) guards.push_back(r);
+  prepared_[mode] =
+      std::make_unique<PreparedMode>(system_, std::move(core), formulas_, std::move(guards),
+                                     options_.method == RealtimeMethod::kExact);
+  make_room();
+  std::ranges::copy(near.values, engine_.values);
+  std::ranges::copy(near.slopes, engine_.slopes);
+  if (fs_enter(&engine_, mode, t) != 0) {
+    if (!prepared_[mode]->is_affine())
+      prepared_[mode]->choose_pivots(engine_.entries, options_.step);
+    return;
+  }
+  prepared_[mode] = nullptr;
+  make_room();
+  throw Error(
+      fmt::format("mode '{}' cannot be prepared for fixed steps: its equations do not determine "
+                  "the derivatives and the other unknowns from the states",
+                  this->mode(mode).mode.name));
 }
 
 std::size_t RealtimeEngine::find_or_prepare(double t) noexcept {
   try {
     const std::vector<double> slots(engine_.slots, engine_.slots + tables_.slot_count);
-    const std::size_t found = events_->modes().find(parameters_, slots);
-    prepare(found, t);
-    if (found >= prepared_.size()) {
-      prepared_.resize(found + 1);
-      make_room();
-    }
+    const std::size_t found = prepare(events_->modes().find(parameters_, slots), t);
     note_way(found);
     return found;
   } catch (const Error& error) {
@@ -409,18 +484,18 @@ void RealtimeEngine::prepare_neighbours() {
   std::vector<std::size_t> queue;
   for (const auto& [mode, way] : ways_) queue.push_back(mode);
   const std::size_t most = queue.size() + options_.neighbours;
-  std::set<std::size_t> seen(queue.begin(), queue.end());
   for (std::size_t k = 0; k < queue.size() && prepared_count() < most; ++k)
     for (const std::size_t next :
-         events_->modes().neighbours(queue[k], parameters_, start_state_.slots)) {
-      if (prepared_count() >= most || !seen.insert(next).second) continue;
+         events_->modes().neighbours(flat_of_[queue[k]], parameters_, start_state_.slots)) {
+      if (prepared_count() >= most || general_.contains(next)) continue;
       std::ranges::copy(start_state_.values, engine_.base_values);
       std::ranges::copy(start_state_.slopes, engine_.base_slopes);
       std::ranges::copy(start_state_.slots, engine_.slots);
-      if (prepare(next, tables_.start_time) == nullptr) continue;
-      note_way(next);
-      ways_[next].names.clear();
-      queue.push_back(next);
+      const std::size_t mode = prepare(next, tables_.start_time);
+      if (prepared_[mode] == nullptr) continue;
+      note_way(mode);
+      ways_[mode].names.clear();
+      queue.push_back(mode);
     }
 }
 
@@ -428,7 +503,7 @@ void RealtimeEngine::note_way(std::size_t mode) {
   const auto [place, is_new] = ways_.try_emplace(mode);
   Way& way = place->second;
   if (is_new) {
-    for (const auto& [condition, value] : events_->mode(mode).frozen)
+    for (const auto& [condition, value] : this->mode(mode).frozen)
       way.conditions.emplace_back(condition, value ? 1.0 : 0.0);
     std::ranges::sort(way.conditions, {}, [](const auto& c) { return c.first.node()->id; });
   }
@@ -459,10 +534,13 @@ void RealtimeEngine::compile_lookup() {
     rows_.insert(rows_.end(), row.begin(), row.end());
     row_modes_.push_back(mode);
   };
-  for (const auto& [mode, way] : ways_)
-    for (const std::vector<double>& names : way.names) add_row(mode, way, names);
-  for (const auto& [mode, way] : ways_)
-    if (naming > 0 || way.names.empty()) add_row(mode, way, {});
+  for (const bool is_special : {true, false}) {
+    for (const auto& [mode, way] : ways_)
+      for (const std::vector<double>& names : way.names)
+        if (way.is_special == is_special) add_row(mode, way, names);
+    for (const auto& [mode, way] : ways_)
+      if (way.is_special == is_special && (naming > 0 || way.names.empty())) add_row(mode, way, {});
+  }
   tables_.condition_count = conditions.size();
   tables_.conditions = conditions_.formulas();
   tables_.row_count = row_modes_.size();
@@ -473,7 +551,9 @@ void RealtimeEngine::compile_lookup() {
 
 void RealtimeEngine::restart() noexcept { fs_restart(&engine_); }
 
-const FlatMode& RealtimeEngine::mode(std::size_t index) const { return events_->mode(index); }
+const FlatMode& RealtimeEngine::mode(std::size_t index) const {
+  return events_->mode(flat_of_[index]);
+}
 
 const std::string& RealtimeEngine::relation_text(std::size_t relation) const {
   return model_.relations[relation].text;

@@ -125,6 +125,7 @@ class RealtimeEngine {
   struct Way {
     std::vector<std::pair<Expr, double>> conditions;
     std::set<std::vector<double>> names;
+    bool is_special = false;  // made for one set of held values
   };
   struct Level {
     std::vector<std::size_t> items;  // relations, then discrete equations
@@ -138,7 +139,13 @@ class RealtimeEngine {
   void list_samples();
   void find_start();
   void rehearse(double stop_time);
-  PreparedMode* prepare(std::size_t mode, double t);
+  std::size_t add_mode(std::size_t flat);
+  std::size_t prepare(std::size_t flat, double t);
+  void prepare_by_structure(std::size_t mode, double t);
+  std::size_t prepare_by_numbers(std::size_t flat, double t);
+  bool enters(std::size_t mode, double t);
+  void take_core(std::size_t mode, ModeCore core, double t, const SystemState& near);
+  SystemState base_state() const;
   ModeId flat_mode(std::size_t index);
   std::size_t find_or_prepare(double t) noexcept;
   void make_room();
@@ -159,11 +166,16 @@ class RealtimeEngine {
   std::unique_ptr<EventIteration> events_;
   std::map<std::size_t, std::unique_ptr<ModeRun>> start_runs_;
   std::vector<ModeId> flat_modes_;
+  // By mode of the engine. A mode of the model may have several: one for all held values, and some
+  // for values with which that one is singular.
   std::vector<std::unique_ptr<PreparedMode>> prepared_;
-  std::map<std::size_t, Way> ways_;  // by mode
-  std::string refusal_;              // met while rehearsing
-  std::string objection_;            // why the last mode tried in vain cannot be prepared
-  std::map<std::size_t, std::string> objections_;  // by mode
+  std::vector<std::size_t> flat_of_;
+  std::map<std::size_t, std::size_t> general_;  // by mode of the model: the one for all values
+  std::map<std::size_t, Way> ways_;             // by mode of the engine
+  std::string refusal_;                         // met while rehearsing
+  std::string objection_;  // why the last mode tried in vain cannot be prepared
+  std::map<std::size_t, std::string> objections_;  // by mode of the engine
+  std::map<std::pair<std::size_t, std::vector<double>>, std::string> singular_;  // by held values
 
   // The tables, and what they point at.
   fs_model tables_{};
