@@ -344,5 +344,39 @@ TEST(StateMachine, StoresNothingForStatesThatWereLeft) {
   EXPECT_EQ(equal_times, 1u);
 }
 
+// Flows of -1 and 2 that meet at zero from t = 1 on: a third of the time in b, two thirds in a, and
+// samples go on. Then the same with a way out of both states.
+TEST(StateMachine, SlidesBetweenStates) {
+  const std::string states = R"(model M
+    model A Real x(start = 1, fixed = true); equation der(x) = -1; end A;
+    model B Real x; equation der(x) = 2; end B;
+    A a; B b; Integer n(start = 0, fixed = true);
+    Real y(start = 0, fixed = true);)";
+  const std::string machine = R"(
+    initialState(a);
+    transition(a, b, a.x < 0);
+    transition(b, a, b.x > 0);
+    when sample(0.25, 0.5) then n = pre(n) + 1; end when;
+    der(y) = if activeState(a) then 1 else 0;)";
+  const SimulateResult stays = run(states + "\n  equation" + machine + "\n  end M;", 3.0);
+  EXPECT_EQ(stays.reason, StopReason::kStopTime) << stays.message;
+  EXPECT_NEAR(stays.final.at("a.x"), 0.0, 1e-8);
+  EXPECT_NEAR(stays.final.at("b.x"), 0.0, 1e-8);
+  EXPECT_NEAR(stays.final.at("y"), 1.0 + 2.0 * 2.0 / 3.0, 1e-6);
+  EXPECT_EQ(stays.final.at("n"), 6.0);
+
+  const SimulateResult goes = run(states + R"(
+    model C Real x; equation der(x) = 0.5; end C;
+    C c;
+  equation)" + machine + R"(
+    transition(a, c, time > 2, priority = 2);
+    transition(b, c, time > 2, priority = 2);
+  end M;)",
+                                  3.0);
+  EXPECT_EQ(goes.reason, StopReason::kStopTime) << goes.message;
+  EXPECT_NEAR(goes.final.at("c.x"), 0.5, 1e-6);
+  EXPECT_NEAR(goes.final.at("y"), 1.0 + 2.0 / 3.0, 1e-6);
+}
+
 }  // namespace
 }  // namespace saltus

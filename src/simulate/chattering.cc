@@ -58,13 +58,15 @@ std::optional<Meeting> pair_up(Run& run, ModeId here, std::size_t guard, ModeId 
       continue;
     Meeting meeting;
     meeting.surfaces = {kUnknownSurface};
-    const auto known = find_surface(run, from.guards[guard].value);
+    const Crossing across{from.guards[guard].value, {guard}, from.guards[guard].set};
+    const Crossing back{to.guards[g].value, {g}, to.guards[g].set};
+    const auto known = find_surface(run, across.value);
     if (known ? known->positive : here < there) {
       meeting.sides = {{there, at.slots}, {here, at.slots}};
-      meeting.crossings = {{{to.guards[g].value, {g}}}, {{from.guards[guard].value, {guard}}}};
+      meeting.crossings = {{back}, {across}};
     } else {
       meeting.sides = {{here, at.slots}, {there, at.slots}};
-      meeting.crossings = {{{from.guards[guard].value, {guard}}}, {{to.guards[g].value, {g}}}};
+      meeting.crossings = {{across}, {back}};
     }
     return meeting;
   }
@@ -88,17 +90,10 @@ bool cross_surface(Run& run, ModeId here, std::size_t chosen, const Firing& firi
       pair_up(run, base_of(run, here), base_guard(run, here, chosen), there);
   std::optional<States> states;
   Face face;
+  const bool to_and_fro = last && last->from == there && last->to == base_of(run, here) &&
+                          last->time == run.now.time && firing.at_step_start;
   if (meeting) states = states_of(run, *meeting, carried);
-  if (states && on_surface(run, *meeting, *states) && agree(run, *meeting, *states)) {
-    if (const auto rates = rates_of(run, *meeting, *states)) {
-      face = choose_face(1, *rates);
-      // A flow that is tangential now, yet has been seen to leave to the wrong side.
-      const bool to_and_fro = last && last->from == there && last->to == base_of(run, here) &&
-                              last->time == run.now.time && firing.at_step_start;
-      if (!face.slides() && to_and_fro && (*rates)[0] >= 0.0 && (*rates)[1] <= 0.0)
-        face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
-    }
-  }
+  if (states) face = face_between(run, *meeting, *states, to_and_fro);
   const ChatteringAnswer wanted = run.settings.options.chattering;
   if (face.slides() && wanted == ChatteringAnswer::kFilippov) {
     go_to(run, *meeting, face, *states, "sliding-entry", firing, hop_follows_event);
@@ -241,6 +236,24 @@ bool leave_sliding(Run& run, const SlidingMode& slide, const Firing& firing,
   return true;
 }
 
+// Whether going there and back changes nothing that both modes integrate (KM (25), (27)).
+bool agree(const Run& run, const Meeting& meeting, const States& states) {
+  const AnalysedMode& first = run.modes.runs[meeting.sides[0].mode.index()]->analysed();
+  const AnalysedMode& second = run.modes.runs[meeting.sides[1].mode.index()]->analysed();
+  for (std::size_t j = 0; j < first.unknowns.size(); ++j) {
+    const VariableId id = first.unknowns[j];
+    const auto other = std::lower_bound(second.unknowns.begin(), second.unknowns.end(), id);
+    if (other == second.unknowns.end() || *other != id || !first.differential[j] ||
+        !second.differential[static_cast<std::size_t>(other - second.unknowns.begin())])
+      continue;
+    const double a = states[0].values[id.index()];
+    const double b = states[1].values[id.index()];
+    if (std::abs(a - b) > kOnSurface * std::max(std::abs(a), run.system.variable(id).nominal))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool answer_chattering(Run& run, const Firing& firing, bool hop_follows_event) {
@@ -281,22 +294,14 @@ bool on_surface(Run& run, const Meeting& meeting, const States& states) {
   return true;
 }
 
-// Whether going there and back changes nothing that both modes integrate (KM (25), (27)).
-bool agree(const Run& run, const Meeting& meeting, const States& states) {
-  const AnalysedMode& first = run.modes.runs[meeting.sides[0].mode.index()]->analysed();
-  const AnalysedMode& second = run.modes.runs[meeting.sides[1].mode.index()]->analysed();
-  for (std::size_t j = 0; j < first.unknowns.size(); ++j) {
-    const VariableId id = first.unknowns[j];
-    const auto other = std::lower_bound(second.unknowns.begin(), second.unknowns.end(), id);
-    if (other == second.unknowns.end() || *other != id || !first.differential[j] ||
-        !second.differential[static_cast<std::size_t>(other - second.unknowns.begin())])
-      continue;
-    const double a = states[0].values[id.index()];
-    const double b = states[1].values[id.index()];
-    if (std::abs(a - b) > kOnSurface * std::max(std::abs(a), run.system.variable(id).nominal))
-      return false;
-  }
-  return true;
+Face face_between(Run& run, const Meeting& meeting, const States& states, bool to_and_fro) {
+  if (!on_surface(run, meeting, states) || !agree(run, meeting, states)) return {};
+  const auto rates = rates_of(run, meeting, states);
+  if (!rates) return {};
+  const Face face = choose_face(1, *rates);
+  if (!face.slides() && to_and_fro && (*rates)[0] >= 0.0 && (*rates)[1] <= 0.0)
+    return {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
+  return face;
 }
 
 // d/dt of every surface along every side, positive where it leads to the positive side.

@@ -17,6 +17,7 @@ namespace saltus {
 
 class ModeRun;
 struct Run;
+struct Settled;
 
 // Chattering of one run: recognised when a guard fires, by the sign conditions of KM (24)-(28) and
 // (37)-(39), and answered as SimulateOptions::chattering says: by a sliding mode, by hysteresis, or
@@ -57,7 +58,13 @@ struct Chattering {
   // Flat models, by value of a surface: the discrete equations that follow from its relations, or
   // nothing if something remembers them.
   std::map<const Node*, std::optional<std::vector<std::size_t>>> followers;
-  std::map<std::size_t, double> flat_widths;                       // of hysteresis, by relation
+  std::map<std::size_t, double> flat_widths;  // of hysteresis, by relation
+  // The last event of a flat model: its modes and slots before and after.
+  struct Remembered {
+    std::size_t from = 0, to = 0;
+    std::vector<double> before, after;
+  };
+  Remembered remembered;
   double last_crossed = -std::numeric_limits<double>::infinity();  // one too many, when
   bool cycle_reported = false;
   std::size_t hopeless_events = 0;
@@ -85,6 +92,18 @@ void apply_widths(Run& run, ModeRun& mode);
 // 15): a tag on the last event, and one warning.
 void flag_cycles(Run& run);
 
+// Flat models, where something remembers on which side of a surface the state is
+// (chattering_memory.cc). The run is where it was before the event; true if it slides now.
+// An event iteration went round in a circle: between two states, each of which leads to the other?
+bool slide_between_states(Run& run, const Firing& firing, const Settled& circle,
+                          bool hop_follows_event);
+// An event would take back what the last one did, as soon as the surface was left: leads to the
+// flat mode and the state `after`.
+bool slide_between_values(Run& run, const Firing& firing, std::size_t flat_mode,
+                          const SystemState& after, bool hop_follows_event);
+// The last event, for that.
+void remember_change(Run& run, std::size_t from, const SystemState& before);
+
 // d/dt of a value along the flow of a side, from now on.
 std::optional<double> rate_of(Run& run, const Side& side, const Expr& value,
                               const SystemState& state);
@@ -97,7 +116,9 @@ bool leave_flat(Run& run, const SlidingMode& slide, const Firing& firing, bool h
 std::optional<States> states_of(Run& run, const Meeting& meeting, const SystemState& carried);
 std::optional<std::vector<double>> rates_of(Run& run, const Meeting& meeting, const States& states);
 bool on_surface(Run& run, const Meeting& meeting, const States& states);
-bool agree(const Run& run, const Meeting& meeting, const States& states);
+// Where the flows of two sides lead at the surface they share, if going there and back changes
+// nothing. `to_and_fro`: flows that are tangential now have been seen to leave to the wrong side.
+Face face_between(Run& run, const Meeting& meeting, const States& states, bool to_and_fro);
 double value_of(Run& run, const Expr& value, const SystemState& state);
 double size_of(Run& run, const Expr& value, const SystemState& state);
 struct KnownSurface {

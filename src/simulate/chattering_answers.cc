@@ -78,12 +78,11 @@ std::size_t make_surface(Run& run, const Meeting& meeting, std::size_t surface) 
 // they belong to the other side's unknowns. Where it does not, they follow their own equations.
 std::vector<VariableId> tied_variables(Run& run, const Meeting& meeting, const States& states) {
   std::vector<VariableId> tied;
-  if (meeting.surface_count() != 1 || meeting.crossings[0][0].guards.empty()) return tied;
+  if (meeting.surface_count() != 1) return tied;
   const auto& modes = run.system.modes();
   const auto own = unknowns_of(run.system, modes[meeting.sides[0].mode.index()]);
   const auto positive = unknowns_of(run.system, modes[meeting.sides[1].mode.index()]);
-  const Mode& negative_mode = modes[meeting.sides[0].mode.index()];
-  for (const Assignment& a : negative_mode.guards[meeting.crossings[0][0].guards.front()].set) {
+  for (const Assignment& a : meeting.crossings[0][0].set) {
     const VariableId id = a.variable.node()->variable();
     if (is_constant_in_mode(a.value) || std::binary_search(own.begin(), own.end(), id) ||
         !std::binary_search(positive.begin(), positive.end(), id))
@@ -186,6 +185,7 @@ void go_to(Run& run, const Meeting& meeting, const Face& face, const States& sta
   event.tags.emplace_back(tag);
   event.ontology = "continuous sliding";
   SystemState& state = run.now.state;
+  const std::vector<double> slots = state.slots;
   // The weight of a surface that is left stays at the side taken.
   for (std::size_t i = 0; i < face.places.size(); ++i)
     if (face.places[i] != Place::kSliding && meeting.surfaces[i] < run.chattering.surfaces.size())
@@ -198,6 +198,7 @@ void go_to(Run& run, const Meeting& meeting, const Face& face, const States& sta
   if (on.surface_count() == 0) {
     state.slots = on.sides.front().slots;
     run.now.left = state;
+    run.now.left.slots = slots;
     hop_to(run, on.sides.front().mode, std::move(event), hop_follows_event);
     return;
   }
@@ -228,6 +229,7 @@ void go_to(Run& run, const Meeting& meeting, const Face& face, const States& sta
           face.weights[i];
   state.slots = on.sides.front().slots;
   run.now.left = state;
+  run.now.left.slots = slots;
   hop_to(run, slide->id, std::move(event), hop_follows_event);
 }
 

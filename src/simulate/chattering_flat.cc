@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_set>
 
 #include "base/processor_time.h"
@@ -191,6 +192,19 @@ std::optional<std::size_t> settle_side(Run& run, const std::vector<Expr>& surfac
   return {};
 }
 
+// Relations of the surfaces that something remembers.
+std::vector<std::size_t> remembered_relations(Run& run, const Meeting& meeting) {
+  const std::vector<Relation>& relations = run.system.flat()->reduced.relations;
+  std::vector<std::size_t> found;
+  for (std::size_t b = 0; b < meeting.sides.size(); ++b)
+    for (const Crossing& crossing : meeting.crossings[b])
+      for (const std::size_t g : crossing.guards) {
+        const std::size_t r = source_of(run, meeting.sides[b].mode, g);
+        if (r < relations.size() && !may_slide(run, surface_of(relations[r]))) found.push_back(r);
+      }
+  return found;
+}
+
 // The sides that meet at surfaces given by values of relations, each settled by itself.
 std::optional<std::pair<Meeting, States>> meet_flat(Run& run, const std::vector<Expr>& surfaces) {
   std::pair<Meeting, States> result;
@@ -256,16 +270,9 @@ bool cross_flat(Run& run, const Firing& firing, bool hop_follows_event) {
                                      run.events->modes().surfaces().of_relation(source)))
       continue;
     const auto found = meet_flat(run, {surface_of(model.relations[source])});
-    if (!found || !on_surface(run, found->first, found->second) ||
-        !agree(run, found->first, found->second))
-      continue;
-    const auto rates = rates_of(run, found->first, found->second);
-    if (!rates) continue;
-    Face face = choose_face(1, *rates);
-    // A flow that is tangential now, yet has left the surface to the wrong side.
-    if (!face.slides() && run.now.mode->watch().left_band(g) && (*rates)[0] >= 0.0 &&
-        (*rates)[1] <= 0.0)
-      face = {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
+    if (!found) continue;
+    const Face face =
+        face_between(run, found->first, found->second, run.now.mode->watch().left_band(g));
     if (!face.slides()) continue;
     if (run.settings.options.chattering == ChatteringAnswer::kStop) {
       stop(run, StopReason::kChattering,
@@ -311,6 +318,7 @@ bool leave_flat(Run& run, const SlidingMode& slide, const Firing& firing, bool h
                     to_string(next), place_of(run), kMaxSurfaces, width_at(run, next)));
     widen_flat(run, next);
   }
+  const std::vector<std::size_t> remembered = remembered_relations(run, slide.meeting);
   const FlatView there = *view_of(run, slide.meeting.sides[side].mode);
   if (!go_to_side(run, slide, side, firing, hop_follows_event, {})) return false;
   if (run.log.stopped) return true;
@@ -321,7 +329,13 @@ bool leave_flat(Run& run, const SlidingMode& slide, const Firing& firing, bool h
     if (here.guards[g] != there.guards[guard] || here.contacts[g] != there.contacts[guard])
       continue;
     const Firing at_side{{g}, firing.time, firing.at_step_start, firing.is_time_event, {}};
+    // This event does not lead across the surface.
+    for (const std::size_t r : remembered) run.events->widen(r, std::numeric_limits<double>::min());
     if (!release_contacts(run, at_side, true)) take_flat_event(run, at_side, true);
+    for (const std::size_t r : remembered) {
+      const auto width = run.chattering.flat_widths.find(r);
+      run.events->widen(r, width == run.chattering.flat_widths.end() ? 0.0 : width->second);
+    }
     break;
   }
   if (!run.log.stopped) slide_again(run, surfaces);

@@ -181,10 +181,18 @@ bool take_flat_event(Run& run, const Firing& firing, bool hop_follows_event) {
   if (run.delays != nullptr) run.delays->begin_event(run.now.time);
   const Settled settled =
       run.events->run(run.now.time, run.now.state, run.now.flat_mode, fired, from_band);
+  const bool may_come_back = settled.hops.empty() && settled.termination == nullptr &&
+                             std::ranges::find(from_band, true) != from_band.end();
+  if (!settled.ok || may_come_back) {
+    SystemState after = std::exchange(run.now.state, run.now.left);
+    if (settled.ok ? slide_between_values(run, firing, settled.mode, after, hop_follows_event)
+                   : slide_between_states(run, firing, settled, hop_follows_event))
+      return !run.log.stopped;
+    if (settled.ok) run.now.state = std::move(after);
+  }
   if (!settled.ok) {
     stop(run, is_interrupted(run) ? StopReason::kInterrupted : StopReason::kInconsistent,
          settled.problem);
-    run.now.state = run.now.left;
     return false;
   }
   std::vector<std::size_t> relations;
@@ -216,6 +224,7 @@ bool take_flat_event(Run& run, const Firing& firing, bool hop_follows_event) {
     return false;
   }
   run.instant.replay.reset();
+  remember_change(run, former, run.now.left);
   note_resets(run, former, relations, run.events->reinits_taken(), run.now.left, run.now.state);
   const ModeRun* last = &from;
   // Events within a mode enter nothing.

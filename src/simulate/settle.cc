@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "simulate/enter_mode.h"
+#include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
 #include "simulate/follow_accumulation.h"
 #include "simulate/run.h"
@@ -148,6 +149,7 @@ void log_entry(Run& run, Event event, bool hop_follows_event, const AnalysedMode
   run.log.recorder->store(now.time, now.mode->analysed().id, now.state);
   event.to = now.mode->mode().name;
   note_changes(run.system, now.mode->analysed(), now.left, now.state, event, from);
+  if (run.events != nullptr) event.discrete.merge(run.events->changes(now.left, now.state));
   log_event(run.log.result, std::move(event), hop_follows_event);
 }
 

@@ -198,8 +198,8 @@ class Builder {
   // The value that crossing from side s gives to a variable that is none of its own unknowns, if it
   // depends on them (KM's T).
   std::optional<Expr> carried_over(std::size_t s, VariableId v) const {
-    if (weights_.size() != 1 || crossing(s, 0).guards.empty()) return {};
-    for (const Assignment& a : mode(s).guards[crossing(s, 0).guards.front()].set)
+    if (weights_.size() != 1) return {};
+    for (const Assignment& a : crossing(s, 0).set)
       if (a.variable.node()->variable() == v && !is_constant_in_mode(a.value)) return a.value;
     return {};
   }

@@ -17,10 +17,11 @@ struct Side {
 };
 
 // How a side sees a surface: a value that is positive in the side, and the guards of its mode that
-// watch it. The first is the one whose transition leads across.
+// watch it. The first is the one whose transition leads across, and `set` what that hands over.
 struct Crossing {
   Expr value;
   std::vector<std::size_t> guards{};
+  std::vector<Assignment> set{};
 };
 
 // Sides that meet at n surfaces, 2^n of them numbered by bits (face.h).
