@@ -48,6 +48,39 @@ bool is_stuck(Run& run) {
                                        rate * static_cast<double>(run.settings.options.max_steps);
 }
 
+// Of what is integrated, in units of its size.
+std::size_t fastest_unknown(const Run& run) {
+  const std::span<const double> x = run.now.mode->integrator().x();
+  const std::span<const double> dx = run.now.mode->integrator().dx();
+  const std::vector<double>& nominal = run.now.mode->analysed().dae->definition().nominal;
+  std::size_t unknown = 0;
+  const auto rate = [&](std::size_t j) { return std::abs(dx[j]) / (std::abs(x[j]) + nominal[j]); };
+  for (std::size_t j = 1; j < std::min(x.size(), nominal.size()); ++j)
+    if (rate(j) > rate(unknown)) unknown = j;
+  return unknown;
+}
+
+// Whether the run has reached its stop time so shortly before a pole that the error of the solution
+// decides on which side of it that is. An unknown with a pole grows at a rate of the order of the
+// pole over the time that is left.
+bool ends_at_pole(const Run& run, double pole) {
+  constexpr double kShare = 0.1;       // of the tolerance; errors are smaller as a rule
+  constexpr double kRounding = 2e-12;  // that adds up
+  constexpr double kLeastOrder = 0.2;
+  constexpr double kMostOrder = 20.0;
+  const RunSettings& settings = run.settings;
+  if (run.now.time < settings.stop_time ||
+      !(pole - settings.stop_time <
+        std::max(kShare * settings.tolerance, kRounding) * settings.length()))
+    return false;
+  const std::size_t unknown = fastest_unknown(run);
+  const double x = run.now.mode->integrator().x()[unknown];
+  const double order =
+      run.now.mode->integrator().dx()[unknown] / x * (pole - run.now.mode->integrator().time());
+  return std::abs(x) > run.now.mode->analysed().dae->definition().nominal[unknown] &&
+         order > kLeastOrder && order < kMostOrder;
+}
+
 }  // namespace
 
 StepOutcome take_step(Run& run) {
@@ -96,6 +129,11 @@ void accept_step(Run& run, const Firing& firing) {
   if (run.tangents != nullptr) run.tangents->step(*run.now.mode);
   check_assertions(run);
   run.now.mode->measure_constraints(run.now.time, run.now.state, firing.fired());
+  if (firing.fired()) {
+    run.poles.forget();
+  } else {
+    run.poles.note(run.now.time);
+  }
   if (run.settings.options.progress) run.settings.options.progress(run.now.time);
 }
 
@@ -126,15 +164,7 @@ void check_limits(Run& run) {
          fmt::format("the limit of {} events is reached {}; '{}' was the last",
                      run.settings.options.max_events, place_of(run), run.instant.guard));
   } else if (is_stuck(run)) {
-    const std::span<const double> x = run.now.mode->integrator().x();
-    const std::span<const double> dx = run.now.mode->integrator().dx();
-    const std::vector<double>& nominal = run.now.mode->analysed().dae->definition().nominal;
-    std::size_t unknown = 0;
-    const auto rate = [&](std::size_t j) {
-      return std::abs(dx[j]) / (std::abs(x[j]) + nominal[j]);
-    };
-    for (std::size_t j = 1; j < std::min(x.size(), nominal.size()); ++j)
-      if (rate(j) > rate(unknown)) unknown = j;
+    const std::size_t unknown = fastest_unknown(run);
     stop(run, StopReason::kStepSizeTooSmall,
          fmt::format(
              "most steps are rejected {}, and the rest of the run would take more than {} of "
@@ -142,6 +172,13 @@ void check_limits(Run& run) {
              "changes fastest{}",
              place_of(run), run.settings.options.max_steps, run.now.mode->unknown_name(unknown),
              equation_for(run, unknown)));
+  } else if (const double pole = run.poles.time(); ends_at_pole(run, pole)) {
+    const std::size_t unknown = fastest_unknown(run);
+    stop(run, StopReason::kStepSizeTooSmall,
+         fmt::format("the solution goes to infinity {}, at about t = {:.10g}: so near to that the "
+                     "values have no accuracy; '{}' changes fastest{}",
+                     place_of(run), pole, run.now.mode->unknown_name(unknown),
+                     equation_for(run, unknown)));
   } else if (std::isfinite(run.settings.options.max_seconds) &&
              elapsed(run) > run.settings.options.max_seconds) {
     stop(run, StopReason::kLimit,

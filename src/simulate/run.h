@@ -15,6 +15,7 @@
 #include "simulate/follow_accumulation.h"
 #include "simulate/messages.h"
 #include "simulate/mode_store.h"
+#include "simulate/pole_watch.h"
 #include "simulate/recorder.h"
 #include "simulate/result.h"
 #include "simulate/sensitivity.h"
@@ -127,6 +128,7 @@ struct Run {
   RunLog log;
   RunClock clock;
   Progress progress;
+  PoleWatch poles;  // since the last event
   std::string rank_change;                  // what the last change of ranks inside a mode was about
   std::unique_ptr<EventIteration> events;   // of a flat model; otherwise null
   std::unique_ptr<Delays> delays;           // null: the model reads no past
