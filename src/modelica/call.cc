@@ -258,6 +258,13 @@ std::vector<Value> Flattener::run_inlined(Instance& function,
   if (definition.partial)
     throw Error(fmt::format("function '{}' is partial and cannot be called", definition.name),
                 place.location());
+  if (definition.form == ClassDefinition::Form::kDerivative) {
+    if (std::optional<std::vector<Value>> values = call_traced(function, arguments, place))
+      return *values;
+    refuse(fmt::format("the function '{}', defined as der(...), with these arguments",
+                       definition.name),
+           place);
+  }
   bool numbers_only = true;
   for (const auto& [name, value] : arguments) numbers_only = numbers_only && is_known(value);
   const bool recursive =
