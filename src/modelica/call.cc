@@ -248,16 +248,12 @@ std::vector<Value> Flattener::call_function(Instance& function,
 std::vector<Value> Flattener::run_inlined(Instance& function,
                                           const std::vector<NamedValue>& arguments,
                                           const Place& place) {
-  const ClassInfo& in = *function.type.info;
   const ClassDefinition& definition = function.definition();
-  if (definition.external)
-    refuse(fmt::format("external function '{}'", definition.qualified_name()), place);
-  bool has_algorithm = false;
-  for (const ClassInfo::Base& base : in.bases)
-    has_algorithm = has_algorithm || !base.definition->algorithms.empty();
   if (definition.partial)
     throw Error(fmt::format("function '{}' is partial and cannot be called", definition.name),
                 place.location());
+  if (definition.external)
+    refuse(fmt::format("external function '{}'", definition.qualified_name()), place);
   if (definition.form == ClassDefinition::Form::kDerivative) {
     if (std::optional<std::vector<Value>> values = call_traced(function, arguments, place))
       return *values;
