@@ -425,6 +425,205 @@ model X Real u(start = -1) = -1 - time; Real y = mod(3.5, u); end X;)"},
 model X Real u(start = -1) = -1 - time; Real y = rem(3.5, u); end X;)"},
 };
 
+const std::vector<Form> kMoreForms = {
+    {"clocked counter", 10, R"(
+model X Integer n(start=0); Real y; equation when Clock(1,10) then n = previous(n) + 1;
+end when; y = hold(n) - 1; end X;)"},
+    {"clock subsample", 5, R"(
+model X Integer n(start=0); Integer m(start=0); Real y; Clock c = Clock(1,10);
+equation when c then n = previous(n)+1; end when;
+when subSample(c,2) then m = previous(m)+1; end when; y = hold(m) - 1; end X;)"},
+    {"superSample", 20, R"(
+model X Integer m(start=0); Real y; Clock c = Clock(1,10);
+equation when superSample(c,2) then m = previous(m)+1; end when; y = hold(m) - 1; end X;)"},
+    {"sample hold of continuous", 0.9, R"(
+model X Real u; Real y; equation u = sample(time - 0.0001*0, Clock(3,10)); y = hold(u);
+end X;)"},
+    {"interval", 0.25, R"(
+model X Real u(start=0); Real y; equation when Clock(0.25) then u = interval(); end when;
+y = hold(u); end X;)"},
+    {"firstTick", 1, R"(
+model X Integer n(start=0); Real y;
+equation when Clock(0.25) then n = if firstTick() then 1 else previous(n); end when;
+y = hold(n); end X;)"},
+    {"shiftSample", 0.75, R"(
+model X Real u; Real v; Real y; equation u = sample(time, Clock(0.5));
+v = shiftSample(u, 1, 2); y = hold(v)*0 + hold(v) + 0.25; end X;)"},
+    {"backSample previous start", 3, R"(
+model X Real u; Real y(start = 0); Real z(start=3);
+equation when Clock(2) then u = previous(z); z = 5; end when; y = hold(u); end X;)"},
+    {"expandable bus value", 7, R"(
+connector O = output Real; connector I = input Real; expandable connector B end B;
+model S O o = 7; B b; equation connect(o, b.v); end S; model R I i; B b;
+equation connect(b.v, i); end R; model X S s; R r; Real y = r.i;
+equation connect(s.b, r.b); end X;)"},
+    {"stream mix", 3, R"(
+connector P Real p; flow Real m; stream Real h; end P; model S P c; parameter Real h;
+parameter Real m; equation c.m = -m; c.h = h; end S; model K P c; Real hi = inStream(c.h);
+equation c.p = 1; c.h = 0; end K; model X S a(h=2, m=1); S b(h=4, m=1); K k; Real y = k.hi;
+equation connect(a.c, k.c); connect(b.c, k.c); end X;)"},
+    {"actualStream", 4, R"(
+connector P Real p; flow Real m; stream Real h; end P; model S P c; equation c.m = -1;
+c.h = 4; end S; model K P c; Real z = actualStream(c.h); equation c.p = 1; c.h = 9; end K;
+model X S a; K k; Real y = k.z; equation connect(a.c, k.c); end X;)"},
+    {"cardinality", 2, R"(
+connector P Real p; flow Real m; end P; model S P c; Real n = cardinality(c);
+equation c.p = 1; end S; model T P c; equation c.m = 0; end T; model X S s; T t; T u;
+Real y = s.n; equation connect(s.c,t.c); connect(s.c,u.c); end X;)"},
+    {"connect array of connectors", 6, R"(
+connector O = output Real; connector I = input Real; model S O o[3] = {1,2,3}; end S;
+model R I i[3]; Real z = sum(i); end R; model X S s; R r; Real y = r.z;
+equation connect(s.o, r.i); end X;)"},
+    {"connect slice", 5, R"(
+connector O = output Real; connector I = input Real; model S O o[3] = {1,2,3}; end S;
+model R I i[2]; Real z = sum(i); end R; model X S s; R r; Real y = r.z;
+equation connect(s.o[2:3], r.i); end X;)"},
+    {"flow sum outside sign", -2, R"(
+connector P Real v; flow Real i; end P; model S P p; equation p.i = 1; end S; model H P p;
+S a; S b; equation connect(a.p, p); connect(b.p, p); end H; model G P p; equation p.v = 0;
+end G; model X H h; G g; Real y = g.p.i; equation connect(h.p, g.p); end X;)"},
+    {"unconnected flow is zero", 0, R"(
+connector P Real v; flow Real i; end P; model S P p; equation p.v = 3; end S; model X S s;
+Real y = s.p.i; end X;)"},
+    {"record equation", 7, R"(
+record R Real a; Real b; end R; model X R r; R q; Real y = r.a + r.b; equation q.a = 3;
+q.b = 4*time; r = q; end X;)"},
+    {"record array equation", 10, R"(
+record R Real a[2]; Real b; end R; model X R r[2]; Real y = sum(r.a) + sum(r.b);
+equation r = {R({1,2},3), R({0,0},4)}; end X;)"},
+    {"record in if expression", 5, R"(
+record R Real a; Real b; end R; model X R r = if time > 0.5 then R(5,0) else R(1,1);
+Real y = r.a; end X;)"},
+    {"record function result field", 6, R"(
+record R Real a; Real b; end R; function f input Real u; output R r; algorithm r.a := u;
+r.b := 2*u; end f; model X R r = f(3*time); Real y = r.b; end X;)"},
+    {"record with nested modifier", 9, R"(
+record Q Real c = 1; end Q; record R Q q; Real b = 2; end R; model X R r(q(c = 7));
+Real y = r.q.c + r.b; end X;)"},
+    {"record binding overridden field", 8, R"(
+record R Real a = 1; Real b = 2; end R; model X parameter R p = R(3, 4); R r = p;
+Real y = r.a + r.b + 1; end X;)"},
+    {"extends record adds field", 6, R"(
+record R Real a = 1; end R; record S extends R(a = 2); Real b = 4; end S; model X S s;
+Real y = s.a + s.b; end X;)"},
+    {"algorithm for with enum", 6, R"(
+type E = enumeration(a,b,c); model X Real y; algorithm y := 0;
+for e in E loop y := y + Integer(e); end for; end X;)"},
+    {"nested for in algorithm", 18, R"(
+model X Real y; algorithm y := 0; for i in 1:3, j in 1:2 loop y := y + i*j; end for; end X;)"},
+    {"break", 3, R"(
+function f input Integer n; output Integer v; algorithm v := 0;
+for i in 1:n loop if i > 3 then break; end if; v := i; end for; end f;
+model X Real y = f(10); end X;)"},
+    {"recursive function", 120, R"(
+function f input Integer n; output Integer v;
+algorithm v := if n <= 1 then 1 else n*f(n-1); end f; model X Real y = f(5); end X;)"},
+    {"function with array result", 14, R"(
+function f input Real v[:]; output Real w[size(v,1)];
+algorithm for i in 1:size(v,1) loop w[i] := v[i]^2; end for; end f;
+model X Real y = sum(f({1,2,3*time})); end X;)"},
+    {"function default from other input", 9, R"(
+function f input Real a; input Real b = 2*a; output Real v; algorithm v := a + b; end f;
+model X Real y = f(3*time); end X;)"},
+    {"function with matrix", 5, R"(
+function f input Real m[:,:]; output Real v; algorithm v := m[1,1]*m[2,2] - m[1,2]*m[2,1];
+end f; model X Real y = f([2,1;1,3*time]); end X;)"},
+    {"Integer arithmetic", 2, R"(
+model X parameter Integer a = 7; Integer b = div(a, 3); Real y = b; end X;)"},
+    {"Integer division is real", 3.5, R"(
+model X parameter Integer a = 7; Real y = a/2; end X;)"},
+    {"power associativity", 8, R"(
+model X Real y = 2^3; end X;)"},
+    {"unary minus precedence", -4, R"(
+model X Real y = -2^2; end X;)"},
+    {"not precedence", 1, R"(
+model X parameter Boolean a = false; Real y = if not a and true then 1 else 0; end X;)"},
+    {"and or precedence", 1, R"(
+model X parameter Boolean t = true; Real y = if t or t and not t then 1 else 0; end X;)"},
+    {"elementwise comparisons of if arrays", 3, R"(
+model X Real v[3] = {if i > 1 then 1 else 0 for i in 1:3}; Real y = sum(v) + 1; end X;)"},
+    {"sign of zero param", 0, R"(
+model X parameter Real a = 0; Real y = sign(a); end X;)"},
+    {"min of iterator", 1, R"(
+model X Real y = min(abs(i - 3) + 1 for i in 1:5); end X;)"},
+    {"max with two args varying", 3, R"(
+model X Real y = max(3*time, 2); end X;)"},
+    {"sum with filter expr", 6, R"(
+model X parameter Real v[4] = {1,2,3,4};
+Real y = sum(if mod(i,2)==0 then v[i] else 0 for i in 1:4); end X;)"},
+    {"initial algorithm", 4, R"(
+model X parameter Real p(fixed=false); Real y = p; initial algorithm p := 4; end X;)"},
+    {"start fixed via initial equation der", 2, R"(
+model X Real x; Real y = x; initial equation der(x) = 0; equation der(x) = 2 - x; end X;)"},
+    {"when with reinit twice order", 5, R"(
+model X Real x(start=0,fixed=true); Real y = x; equation der(x) = 0;
+when time > 0.3 then reinit(x, pre(x) + 2); end when;
+when time > 0.6 then reinit(x, pre(x) + 3); end when; end X;)"},
+    {"sample count", 5, R"(
+model X Integer n(start=0,fixed=true); Real y = n;
+equation when sample(0.1, 0.2) then n = pre(n) + 1; end when; end X;)"},
+    {"pre at sample", 4, R"(
+model X Integer n(start=0,fixed=true), m(start=0,fixed=true); Real y = m;
+equation when sample(0.1, 0.2) then n = pre(n) + 1; m = pre(n); end when; end X;)"},
+    {"chained whens same instant", 2, R"(
+model X Boolean a(start=false,fixed=true), b(start=false,fixed=true);
+Real y = (if a then 1 else 0) + (if b then 1 else 0);
+equation when time > 0.5 then a = true; end when; when a then b = true; end when; end X;)"},
+    {"event iteration counter", 3, R"(
+model X Integer n(start=0,fixed=true); Real y = n;
+equation when {time > 0.5, pre(n) == 1, pre(n) == 2} then n = pre(n) + 1; end when; end X;)"},
+    {"delay of step", 0, R"(
+model X Real y = delay(if time > 0.7 then 1 else 0, 0.5); end X;)"},
+    {"der of if", 3, R"(
+model X Real x(start=0,fixed=true); Real y = x;
+equation der(x) = if time < 0.5 then 2 else 4; end X;)"},
+    {"parameter array from function", 30, R"(
+function f input Integer n; output Real v[n]; algorithm for i in 1:n loop v[i] := i^2;
+end for; end f; model X parameter Real v[4] = f(4); Real y = sum(v); end X;)"},
+    {"parameter size from size of other", 4, R"(
+model X parameter Real a[:] = {1,2}; parameter Real b[size(a,1)] = 2*a; Real y = b[2];
+end X;)"},
+    {"zero size arrays", 0, R"(
+model X parameter Integer n = 0; Real v[n]; Real y = sum(v); end X;)"},
+    {"String of parameters in index", 3, R"(
+model X parameter Integer k = 3; parameter Real v[3] = {1,2,3}; Real y = v[k]; end X;)"},
+    {"varying index", 20, R"(
+model X parameter Real v[3] = {10,20,30}; Integer k = if time > 0.5 then 2 else 1;
+Real y = v[k]; end X;)"},
+    {"varying matrix index", 6, R"(
+model X parameter Real v[2,3] = [1,2,3;4,5,6]; Integer k = if time > 0.5 then 2 else 1;
+Real y = v[k, k+1]; end X;)"},
+    {"assign to varying index", 7, R"(
+model X Real v[3]; Real y; Integer k = if time > 0.5 then 2 else 1;
+algorithm v := zeros(3); v[k] := 7; y := v[2]; end X;)"},
+    {"function defined as a partial derivative", 8, R"(
+function f input Real x; input Real z; output Real v; algorithm v := x^2*z; end f;
+function g = der(f, x); model X Real y = g(2, 2*time); end X;)"},
+    {"second partial derivative", 6, R"(
+function f input Real x; input Real z; output Real v; algorithm v := x^2*z^3; end f;
+function g = der(f, x, z); model X Real y = g(1, time); end X;)"},
+    {"partial derivative of numbers", -1.0, R"(
+function f input Real p; input Real t; output Real v; algorithm v := p - t; end f;
+function g = der(f, t); model X Real y = g(23.4, 4.2); end X;)"},
+    {"partial derivative in a function", 26, R"(
+function f input Real p; input Real t; output Real v; algorithm v := p*t^2; end f;
+function g = der(f, t); function h input Real p; input Real t; output Real v;
+algorithm v := f(p, t) + t*g(p, t) - 1; end h; model X Real y = h(1, 3*time); end X;)"},
+    {"function that refuses the start value", 8, R"(
+function f input Real x; output Real v; algorithm assert(x > 2, "too small"); v := 1;
+while v < x loop v := 2*v; end while; end f; model X Real u(start = 0) = 5 + time;
+Real y = f(u); end X;)"},
+    {"branch that fails is not taken", 8, R"(
+function e input String s; algorithm assert(false, s); end e; function f input Real x;
+output Real v; algorithm if x < 2 then e("too small: " + String(x)); end if; v := 1;
+while v < x loop v := 2*v; end while; end f; model X Real u(start = 5) = 5 + time;
+Real y = f(u); end X;)"},
+    {"record that is filled in part", 3, R"(
+record R Real a; Real b; end R; function f input Real u; output R r; algorithm r.a := u;
+end f; function g input Real u; output Real v; protected R r; algorithm r := f(u);
+v := r.a; end g; model X Real y = g(3*time); end X;)"},
+};
+
 const std::vector<Form> kNatives = {
     {"hash of a text as the library documents it", 1827717433, R"(
 function h input String s; output Integer v;
@@ -497,6 +696,8 @@ Real y = v; end X;)"},
 };
 
 TEST(LanguageForms, HaveTheValueOfTheSpecification) { expect_numbers(kForms); }
+
+TEST(LanguageForms, OfClocksConnectorsAndFunctionsToo) { expect_numbers(kMoreForms); }
 
 TEST(LanguageForms, ExternalFunctionsOfTheLibraryAreNative) { expect_numbers(kNatives); }
 

@@ -248,16 +248,19 @@ std::vector<Value> Flattener::call_function(Instance& function,
 std::vector<Value> Flattener::run_inlined(Instance& function,
                                           const std::vector<NamedValue>& arguments,
                                           const Place& place) {
-  const ClassInfo& in = *function.type.info;
   const ClassDefinition& definition = function.definition();
-  if (definition.external)
-    refuse(fmt::format("external function '{}'", definition.qualified_name()), place);
-  bool has_algorithm = false;
-  for (const ClassInfo::Base& base : in.bases)
-    has_algorithm = has_algorithm || !base.definition->algorithms.empty();
   if (definition.partial)
     throw Error(fmt::format("function '{}' is partial and cannot be called", definition.name),
                 place.location());
+  if (definition.external)
+    refuse(fmt::format("external function '{}'", definition.qualified_name()), place);
+  if (definition.form == ClassDefinition::Form::kDerivative) {
+    if (std::optional<std::vector<Value>> values = call_traced(function, arguments, place))
+      return *values;
+    refuse(fmt::format("the function '{}', defined as der(...), with these arguments",
+                       definition.name),
+           place);
+  }
   bool numbers_only = true;
   for (const auto& [name, value] : arguments) numbers_only = numbers_only && is_known(value);
   const bool recursive =

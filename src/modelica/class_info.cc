@@ -388,8 +388,6 @@ void InstanceTree::add_bases(ClassInfo& target, Instance& holder, const ClassDef
     target.basic_modifications = on_the_way;
     return;
   }
-  if (definition.form == Form::kDerivative)
-    throw Error("a function defined as der(...): not supported", definition.place.location());
   if (builtin(definition.name) == &definition) {
     const std::string& name = definition.name;
     target.basic = name == "Real"      ? BasicType::kReal
@@ -404,6 +402,9 @@ void InstanceTree::add_bases(ClassInfo& target, Instance& holder, const ClassDef
   check_rules(definition);
   const std::size_t first = target.bases.size();
   target.open.emplace_back(&definition, around);
+  if (definition.form == Form::kDerivative)
+    add_base(target, holder, lookup_class(definition.base, around), nullptr, definition, on_the_way,
+             definition.place, depth);
   if (definition.form == Form::kExtends)
     add_base(target, holder, inherited_class(definition, around), definition.modification.get(),
              definition, on_the_way, definition.place, depth);

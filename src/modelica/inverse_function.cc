@@ -74,18 +74,18 @@ void Flattener::note_solved(const Expr& result, const Expr& given, EquationSink&
   const auto known =
       result.is_number() ? calls_with_inverse_.end() : calls_with_inverse_.find(result.node());
   if (sink.solved == nullptr || known == calls_with_inverse_.end()) return;
+  // Calls in the inverse are noted as well, so what is known here may move.
   Instance& function = *known->second.function;
+  const std::vector<NamedValue> arguments = known->second.arguments;
   for (const Inverse& inverse : inverses_of(function)) {
     Locals locals;
-    locals.values = known->second.arguments;
+    locals.values = arguments;
     const Value* input = locals.find(inverse.input);
     if (!input->is_scalar() || !input->number().is_variable()) continue;
     const Expr variable = input->number();
     locals.values.emplace_back(inverse.output, Value::real(given));
     ++no_event_;
-    ++in_function_;
     const Value value = evaluate(*inverse.value, {&function, &function.definition(), &locals});
-    --in_function_;
     --no_event_;
     if (!value.is_scalar() || !is_numeric(value.type))
       throw Error(fmt::format("the inverse of '{}' is no number", function.definition().name),

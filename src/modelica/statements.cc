@@ -22,7 +22,7 @@
 namespace saltus {
 namespace {
 
-constexpr int kMaxPaths = 500;
+constexpr int kMaxPaths = 64;
 constexpr int kMaxRounds = 100'000;
 constexpr int kMaxTracedRounds = 10'000;  // they are run again at every step
 
@@ -65,9 +65,12 @@ bool is_nan(const Expr& e) { return e.is_number() && std::isnan(e.number()); }
 // A variable of a function that nothing was assigned to is no number.
 bool lacks_value(const Value& value) {
   if (std::any_of(value.numbers.begin(), value.numbers.end(), is_nan)) return true;
+  // Of a record some fields may be left open: what reads them is no number either.
   for (const Record& record : value.records)
-    for (const NamedValue& field : record.fields)
-      if (lacks_value(field.second)) return true;
+    if (!record.fields.empty() && std::ranges::all_of(record.fields, [](const NamedValue& field) {
+          return lacks_value(field.second);
+        }))
+      return true;
   return false;
 }
 
@@ -333,7 +336,14 @@ Flattener::Flow Flattener::execute_if(const IfStatement& s, Frame& frame, const 
         simple = simple && only_assigns(s.branches[b].body);
       if (simple || frame.prefix == nullptr) {
         Frame::Snapshot before = frame.snapshot();
-        if (execute_merged(s.branches, k, frame) == Flow::kNext) return Flow::kNext;
+        const Expr active = frame.active;
+        try {
+          if (execute_merged(s.branches, k, frame) == Flow::kNext) return Flow::kNext;
+        } catch (const Error&) {
+          // Run with numbers, a branch that fails is not the one taken, or fails again below.
+          if (trace_ == nullptr) throw;
+          frame.active = active;
+        }
         if (frame.prefix == nullptr)
           refuse("an 'if' in an algorithm that changes Integers or sizes by a varying condition",
                  place);

@@ -7,6 +7,8 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "expr/differentiate.h"
@@ -177,16 +179,28 @@ std::vector<Value> Flattener::trace(Instance& function, const std::vector<NamedV
   return results;
 }
 
-std::optional<std::vector<Value>> Flattener::call_traced(Instance& function,
+std::optional<std::vector<Value>> Flattener::call_traced(Instance& called,
                                                          const std::vector<NamedValue>& arguments,
                                                          const Place& place) {
   std::vector<Expr> inputs;
   bool possible = true;
   std::vector<NamedValue> shape = arguments;
+  // function g = der(f, x): f is run, and its partial derivatives are what is asked for.
+  const ClassDefinition& definition = called.definition();
+  const bool is_partial = definition.form == ClassDefinition::Form::kDerivative;
+  Instance& function =
+      is_partial ? tree_.class_instance(tree_.lookup_class(definition.base, called.type.scope))
+                 : called;
+  if (is_partial)  // an Integer may be given for a Real
+    for (const std::string& input : input_names(function, true))
+      for (NamedValue& argument : shape)
+        if (argument.first == input) argument.second.type = BasicType::kReal;
+  std::unordered_map<std::string, std::size_t> first_input;
   for (NamedValue& argument : shape) {
+    first_input[argument.first] = inputs.size();
     if (argument.second.type == BasicType::kObject) possible = false;
     for_each_number(argument.second, [&](Expr& number, BasicType type) {
-      if (number.is_number()) return;
+      if (number.is_number() && !(is_partial && type == BasicType::kReal)) return;
       // Sizes and choices are read at translation, as elsewhere.
       if (type != BasicType::kReal)
         if (const std::optional<double> known = fixed_number(number)) {
@@ -197,12 +211,25 @@ std::optional<std::vector<Value>> Flattener::call_traced(Instance& function,
     });
   }
   if (!possible || inputs.empty()) return std::nullopt;
+  std::vector<std::size_t> by;
+  for (const std::string& name : definition.differentiated) {
+    const auto given = std::ranges::find_if(
+        shape, [&](const NamedValue& argument) { return argument.first == name; });
+    if (given == shape.end() || given->second.type != BasicType::kReal ||
+        !given->second.is_scalar())
+      throw Error(
+          fmt::format("'{}' is differentiated by '{}', which is no Real input that is given",
+                      definition.name, name),
+          place.location());
+    by.push_back(first_input.at(name));
+  }
   const auto traced =
       std::make_shared<TracedFunction>(owned_tree_, function, shape, inputs.size(), place);
   std::size_t next = 0;
   for (NamedValue& argument : shape)
-    for_each_number(argument.second, [&](Expr& number, BasicType) {
-      if (!number.is_number()) number = traced->symbols()[next++];
+    for_each_number(argument.second, [&](Expr& number, BasicType type) {
+      if (!number.is_number() || (is_partial && type == BasicType::kReal))
+        number = traced->symbols()[next++];
     });
   traced->set_arguments(shape);
   // The shape of the results is that at the start values.
@@ -223,13 +250,44 @@ std::optional<std::vector<Value>> Flattener::call_traced(Instance& function,
   std::vector<double> point;
   for (const Expr& input : inputs)
     point.push_back(fixed_number(substitute(input, leaves, starts)).value_or(0.0));
+  // Where the function refuses these numbers by an assertion, it may accept others: then its
+  // results are shaped as it declares them.
+  const auto declared = [&](const Error& error) {
+    if (std::string_view(error.what()).find("assertion violated: ") == std::string_view::npos)
+      return false;
+    results.clear();
+    Locals locals;
+    for (const ClassInfo::Element& element : function.type.info->elements) {
+      const Component& component = *element.component;
+      const auto given = std::ranges::find_if(
+          arguments, [&](const NamedValue& a) { return a.first == component.name; });
+      const bool is_output = component.causality == Causality::kOutput;
+      if (is_output && std::ranges::any_of(component.dimensions, [](const ExpressionPtr& d) {
+            return d->as<WholeDimension>() != nullptr;
+          }))
+        return false;
+      try {
+        locals.values.emplace_back(component.name,
+                                   given != arguments.end()
+                                       ? given->second
+                                       : declared_value(function, element, locals, place));
+      } catch (const Error&) {
+        if (is_output) return false;
+        continue;
+      }
+      if (is_output) results.push_back(locals.values.back().second);
+    }
+    for (Value& value : results)
+      for_each_number(value, [](Expr& number, BasicType) { number = 0.0; });
+    return true;
+  };
   try {
     results = traced->run(point);
   } catch (const Error&) {
     try {
       results = traced->run(std::vector<double>(inputs.size(), 1.0));
-    } catch (const Error&) {
-      return std::nullopt;
+    } catch (const Error& error) {
+      if (!declared(error)) return std::nullopt;
     }
   }
   // A text is known at translation, or it is not known at all.
@@ -243,7 +301,7 @@ std::optional<std::vector<Value>> Flattener::call_traced(Instance& function,
   std::size_t output = 0;
   for (Value& value : results)
     for_each_number(value, [&](Expr& number, BasicType) {
-      number = saltus::call(traced->output(output++, {}), inputs);
+      number = saltus::call(traced->output(output++, by), inputs);
     });
   return results;
 }

@@ -207,14 +207,20 @@ const Value& Flattener::value_of(Instance& leaf) {
   if (leaf.busy)
     throw Error(fmt::format("the value of '{}' depends on itself", leaf.path),
                 leaf.component->place.location());
-  leaf.busy = true;
+  // It is no longer, also where its value turns out to be wrong.
+  struct Busy {
+    Instance& instance;
+    explicit Busy(Instance& i) : instance(i) { instance.busy = true; }
+    ~Busy() { instance.busy = false; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+  } const busy(leaf);
   check_attributes(leaf);
   if (is_parameter) {
     declare_parameter(leaf);
   } else {
     declare_variable(leaf);
   }
-  leaf.busy = false;
   return *leaf.value;
 }
 
