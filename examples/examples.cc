@@ -25,7 +25,7 @@
 namespace saltus {
 
 std::span<const Example> examples() {
-  static const std::array<Example, 20> all = {{
+  static const std::array<Example, 21> all = {{
       {"ball", "bouncing ball: one mode, the velocity jumps at every impact", make_ball},
       {"tanks", "two tanks with a weir and an overflow valve: four modes", make_tanks},
       {"robertson", "Robertson kinetics: stiff chemistry to t = 1e11", make_robertson},
@@ -50,6 +50,8 @@ std::span<const Example> examples() {
       {"clutch", "ideal clutch: momentum is conserved when it closes", make_clutch},
       {"capacitors", "switched capacitors: charge is conserved at every switch", make_capacitors},
       {"cylinder", "hydraulic cylinder with two valves: four modes, a pinnacle", make_cylinder},
+      {"cylinder_oil", "the same with oil that is compressed: its impulses take time",
+       make_cylinder_oil},
       {"km16", "pendulum whose guard is its own energy (KM 16): the flow lies in the surface",
        make_km16},
       {"billiard", "two balls that just touch: a root that is no crossing", make_billiard},

@@ -378,5 +378,32 @@ TEST(StateMachine, SlidesBetweenStates) {
   EXPECT_NEAR(goes.final.at("y"), 1.0 + 2.0 / 3.0, 1e-6);
 }
 
+// Infinitely many entries are counted, or each sets a value: no sliding motion has that meaning.
+TEST(StateMachine, DoesNotSlideWhereTransitionsAct) {
+  const auto model = [](const std::string& initial, const std::string& counts) {
+    return R"(model M
+      model A Real x(start = 1, fixed = true), y(start = 0, fixed = true);
+      equation der(x) = -1; der(y) = 1; end A;
+      model B Real x, y; )" +
+           initial + R"( equation der(x) = 2; der(y) = -1; end B;
+      A a; B b; Integer n(start = 0, fixed = true);
+    equation
+      initialState(a);
+      transition(a, b, a.x < 0);
+      transition(b, a, b.x > 0);
+      when )" +
+           counts + R"( then n = pre(n) + 1; end when;
+    end M;)";
+  };
+  EXPECT_EQ(run(model("", "time > 5"), 3.0).reason, StopReason::kStopTime);
+  for (const std::string& text :
+       {model("", "activeState(b)"), model("initial equation y = 5;", "time > 5")}) {
+    const SimulateResult result = run(text, 3.0);
+    EXPECT_EQ(result.reason, StopReason::kInconsistent) << result.message;
+    EXPECT_NEAR(result.time, 1.0, 1e-6);
+    EXPECT_NE(result.message.find("does not end"), std::string::npos) << result.message;
+  }
+}
+
 }  // namespace
 }  // namespace saltus

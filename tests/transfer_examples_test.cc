@@ -142,6 +142,32 @@ TEST(CylinderExample, ScenarioPassesThroughAPinnacle) {
   EXPECT_TRUE(closed.impulses.empty());
 }
 
+// With oil that is compressed the same modes follow each other, and nothing jumps. The less it is
+// compressed, the nearer the speed comes to the exact one of rigid oil, which is that behind the
+// pinnacle: the difference is proportional to C_oil.
+TEST(CylinderExample, CompressedOilTendsToThePinnacle) {
+  const double drift = 2000.0 / 8000.0;
+  const double before = -0.5 * (1.0 - std::exp(-200.0 * 0.02));
+  const double rigid = drift + (before * 5.0 / 6.0 - drift) * std::exp(-8000.0 / 24.0 * 1e-3);
+  std::vector<double> errors;
+  for (const double compliance : {4e-15, 2e-15, 1e-15, 1e-16}) {
+    HybridSystem system = make_cylinder_oil();
+    system.set("C_oil", compliance);
+    const SimulateResult result = simulate(system, {.stop_time = 0.021, .tolerance = 1e-10});
+    ASSERT_TRUE(result.completed()) << result.message;
+    ASSERT_EQ(result.events.size(), 2u);
+    EXPECT_EQ(result.events[0].to, "a00");
+    EXPECT_EQ(result.events[0].ontology, "mythical");
+    EXPECT_EQ(result.events[1].to, "a01");
+    EXPECT_TRUE(result.events[1].jumps.empty());
+    errors.push_back(std::abs(result.final.at("v") - rigid));
+  }
+  EXPECT_NEAR(errors[0] / errors[1], 2.0, 0.2);
+  EXPECT_NEAR(errors[1] / errors[2], 2.0, 0.1);
+  EXPECT_NEAR(errors[2] / errors[3], 10.0, 0.5);
+  EXPECT_LT(errors[3], 1e-5);
+}
+
 TEST(CylinderExample, IntakeThatOpensDuringReliefLeadsThroughTheFourthMode) {
   HybridSystem system = make_cylinder();
   system.set("t_closed", 0.001);

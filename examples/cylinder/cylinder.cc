@@ -1,11 +1,15 @@
 #include "examples/cylinder/cylinder.h"
 
 #include <string>
+#include <vector>
 
 namespace saltus {
+namespace {
 
-HybridSystem make_cylinder() {
-  HybridSystem cylinder("cylinder");
+enum class Oil { kRigid, kCompressible };
+
+HybridSystem make_cylinder_of(const char* title, Oil oil) {
+  HybridSystem cylinder(title);
   const auto parameter = [&](const char* name, double value, const char* unit, const char* text) {
     return cylinder.parameter(name, value, {.unit = unit, .description = text});
   };
@@ -32,6 +36,22 @@ HybridSystem make_cylinder() {
   const Expr next = cylinder.variable(
       "next", {.start = t_open, .unit = "s", .description = "the intake is switched"});
 
+  // Rigid oil leaves no room for what flows in. Compressed, it takes it in like a spring with a
+  // damper beside it.
+  std::vector<Equation> chamber = {{"chamber", A * v == f_in - f_rel}};
+  if (oil == Oil::kCompressible) {
+    const Expr C_oil = parameter("C_oil", 1e-15, "m3/Pa", "compliance of the oil");
+    const Expr R_oil = parameter("R_oil", 2e10, "Pa.s/m3", "resistance of the oil");
+    const Expr p_oil =
+        cylinder.variable("p_oil", {.start = p_in,
+                                    .fixed = true,
+                                    .nominal = 1e6,
+                                    .unit = "Pa",
+                                    .description = "pressure of the compressed oil"});
+    chamber = {{"oil", C_oil * der(p_oil) == f_in - f_rel - A * v},
+               {"chamber", p == p_oil + R_oil * (f_in - f_rel - A * v)}};
+  }
+
   // Modes are named as in the paper: intake, then relief; 1 is open.
   for (const bool intake : {true, false}) {
     for (const bool relief : {false, true}) {
@@ -41,10 +61,10 @@ HybridSystem make_cylinder() {
       Mode& mode = cylinder.mode(name(intake, relief));
       mode.equations = {
           {"piston", m * der(v) == A * p - F},
-          {"chamber", A * v == f_in - f_rel},
           {"relief pipe", I * der(f_rel) == p_rel},
           {"intake", intake ? R_in * f_in == p_in - p : f_in == 0.0},
           {"relief valve", relief ? p_rel == p - p_smp - R_rel * f_rel : f_rel == 0.0}};
+      mode.equations.insert(mode.equations.begin() + 1, chamber.begin(), chamber.end());
       mode.guards = {{.name = intake ? "intake closes" : "intake opens",
                       .value = next - cylinder.time(),
                       .to = name(!intake, relief),
@@ -61,5 +81,11 @@ HybridSystem make_cylinder() {
   cylinder.experiment = {.stop_time = 0.055, .tolerance = 1e-8, .interval = 1e-4};
   return cylinder;
 }
+
+}  // namespace
+
+HybridSystem make_cylinder() { return make_cylinder_of("cylinder", Oil::kRigid); }
+
+HybridSystem make_cylinder_oil() { return make_cylinder_of("cylinder_oil", Oil::kCompressible); }
 
 }  // namespace saltus

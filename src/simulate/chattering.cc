@@ -298,7 +298,7 @@ Face face_between(Run& run, const Meeting& meeting, const States& states, bool t
   if (!on_surface(run, meeting, states) || !agree(run, meeting, states)) return {};
   const auto rates = rates_of(run, meeting, states);
   if (!rates) return {};
-  const Face face = choose_face(1, *rates);
+  Face face = choose_face(1, *rates);
   if (!face.slides() && to_and_fro && (*rates)[0] >= 0.0 && (*rates)[1] <= 0.0)
     return {true, {Place::kSliding}, {(*rates)[0] > 0.0 ? 1.0 : 0.0}};
   return face;

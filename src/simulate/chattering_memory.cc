@@ -42,7 +42,9 @@ bool may_be_slid_on(const Expr& value) {
 
 bool same_surface(const Expr& a, const Expr& b) { return a.same_as(b) || a.same_as(-b); }
 
-Region region_of(Run& run, std::size_t flat_mode, std::size_t relation, SystemState state) {
+// `relation` leads out of the region, `other` back into it: both are at zero on the surface.
+Region region_of(Run& run, std::size_t flat_mode, std::size_t relation, std::size_t other,
+                 SystemState state) {
   const std::vector<Relation>& relations = run.system.flat()->reduced.relations;
   const Relation& r = relations[relation];
   Region region;
@@ -52,7 +54,9 @@ Region region_of(Run& run, std::size_t flat_mode, std::size_t relation, SystemSt
   const std::vector<Guard>& guards = run.system.modes()[region.side.mode.index()].guards;
   for (std::size_t g = 0; g < guards.size(); ++g) {
     const std::size_t source = source_of(run, region.side.mode, g);
-    if (source < relations.size() && same_surface(relations[source].value, r.value))
+    if (source < relations.size() &&
+        (same_surface(relations[source].value, r.value) ||
+         same_surface(relations[source].value, relations[other].value)))
       region.crossing.guards.push_back(g);
   }
   region.state = std::move(state);
@@ -114,12 +118,12 @@ bool slide_between(Run& run, const Region& here, const Region& there, const Firi
   return true;
 }
 
-// By value: what discrete variables remember, without the times at which states were entered.
+// Whether discrete variables have the same values, those that are made for machines apart.
 bool same_memory(const FlatModel& model, const std::vector<double>& a,
                  const std::vector<double>& b) {
   return std::ranges::all_of(model.discretes, [&](const DiscreteVariable& v) {
     const std::size_t k = v.symbol.node()->slot().index();
-    return a[k] == b[k] || v.name.starts_with("$entered ");
+    return a[k] == b[k] || v.name.starts_with('$');
   });
 }
 
@@ -134,6 +138,8 @@ bool slide_between_states(Run& run, const Firing& firing, const Settled& circle,
     return false;
   const std::size_t leads_out = source_of(run, run.now.mode->analysed().id, firing.guards.front());
   if (leads_out >= model.relations.size()) return false;
+  // Something counts how often the state goes round: no sliding motion would tell.
+  if (!same_memory(model, circle.hops[1].at.slots, run.now.state.slots)) return false;
   const Hop& entered = circle.hops.front();
   SystemState beyond = entered.at;
   beyond.values.resize(run.now.state.values.size(), 0.0);
@@ -157,8 +163,8 @@ bool slide_between_states(Run& run, const Firing& firing, const Settled& circle,
     for (const Expr& slot : {v.symbol, v.pre})
       if (const std::size_t k = slot.node()->slot().index(); v.name.starts_with("$entered "))
         present.slots[k] = beyond.slots[k];
-  Region here = region_of(run, former, leads_out, std::move(present));
-  Region there = region_of(run, entered.mode, leads_back.front(), std::move(beyond));
+  Region here = region_of(run, former, leads_out, leads_back.front(), std::move(present));
+  Region there = region_of(run, entered.mode, leads_back.front(), leads_out, std::move(beyond));
   add_handed_over(run, handed, here, there);
   add_handed_over(run, handed, there, here);
   return slide_between(run, here, there, firing, hop_follows_event);
@@ -179,8 +185,8 @@ bool slide_between_values(Run& run, const Firing& firing, std::size_t flat_mode,
     if (r >= model.relations.size() || !run.now.mode->watch().left_band(g)) continue;
     const Expr& slot = model.relations[r].slot;
     if (run.now.state.value_of(slot) == after.value_of(slot)) continue;
-    const Region here = region_of(run, run.now.flat_mode, r, run.now.state);
-    const Region there = region_of(run, flat_mode, r, after);
+    const Region here = region_of(run, run.now.flat_mode, r, r, run.now.state);
+    const Region there = region_of(run, flat_mode, r, r, after);
     if (slide_between(run, here, there, firing, hop_follows_event)) return true;
   }
   return false;
