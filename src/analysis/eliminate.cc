@@ -18,7 +18,7 @@ namespace {
 constexpr double kPivotThreshold = 0.05;
 // More new entries than this are not worth the unknown: the elimination that factors the iteration
 // matrix orders them better.
-constexpr long kLargestFill = 100;
+constexpr long kLargestFill = 1000;
 // Terms of one equation that are looked at; what is nested deeper stays an expression.
 constexpr int kMostTerms = 10000;
 

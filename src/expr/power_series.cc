@@ -36,8 +36,15 @@ Series combine(const Series& a, const Series& b, double factor, int n) {
   return r;
 }
 
+bool is_zero(const Series& a) {
+  return a.known > PowerSeries::kHighest &&
+         std::ranges::all_of(a.size, [](double size) { return size == 0.0; });
+}
+
+// Zero times anything is zero, whatever is known of it.
 Series multiply(const Series& a, const Series& b, int n) {
   Series r;
+  if (a.known != b.known && (is_zero(a) || is_zero(b))) return r;
   r.known = common(a, b);
   for (int k = 0; k <= n; ++k)
     for (int i = 0; i <= k; ++i) {
@@ -376,6 +383,10 @@ void SeriesFormulas::evaluate(int n) {
     } else {
       r = binary(node, a, child(1), n);
     }
+    // Nothing follows from what is not known, but for what a product or select() leaves out.
+    if (node.op == Op::kMultiply || node.op == Op::kSelect) continue;
+    for (std::size_t k = 0; k < node.children.size(); ++k)
+      if (child(k).known == 0) r.known = 0;
   }
 }
 

@@ -24,7 +24,8 @@ struct PowerSeries {
 };
 
 // Formulas evaluated on power series (Taylor arithmetic). Conditions, min(), abs() and the like
-// follow the branch that holds just after the instant.
+// follow the branch that holds just after the instant. Nothing is known of what is formed from a
+// series of which nothing is known (known = 0), but for products with zero.
 class SeriesFormulas {
  public:
   explicit SeriesFormulas(std::span<const Expr> formulas);
