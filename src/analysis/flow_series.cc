@@ -51,6 +51,12 @@ FlowSeries::FlowSeries(const Dae& dae)
   right_.resize(room);
   sizes_.resize(room);
   trial_.resize(room);
+  std::vector<bool> moves;
+  for (const SeriesSource& source : sources_)
+    moves.push_back(source.kind == SeriesSource::Kind::kTime ||
+                    source.kind == SeriesSource::Kind::kUnknown ||
+                    source.kind == SeriesSource::Kind::kDerivative);
+  residuals_.mark_moving(moves);
 }
 
 std::vector<SeriesSource> FlowSeries::sources_of(const std::vector<Expr>& leaves) const {
@@ -178,7 +184,7 @@ bool FlowSeries::starts_as_before(const DaeData& data, double t, const double* x
                                   const SystemState& largest) {
   const std::size_t n = unknowns_.size();
   next_start_.assign(x, x + n);
-  next_start_.insert(next_start_.end(), dx, dx + n);
+  for (std::size_t j = 0; j < n; ++j) next_start_.push_back(dae_.is_differential(j) ? dx[j] : 0.0);
   for (std::size_t j = 0; j < n; ++j) {
     const Node& symbol = *dae_.definition().unknowns[j].node();
     double magnitude = 0.0;
@@ -224,6 +230,8 @@ bool FlowSeries::expand(DaeData& data, double t, const double* x, const double* 
     if (differential) unknowns_[j].value[1] = dx[j];
     unknowns_[j].known = differential ? 2 : 1;
   }
+  put_leaves(residuals_, sources_, data, at);
+  residuals_.evaluate_constants();
   extend(data, at, highest);
   return true;
 }

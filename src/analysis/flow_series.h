@@ -36,10 +36,10 @@ class FlowSeries {
 
   explicit FlowSeries(const Dae& dae);
 
-  // Expands up to this power; what was expanded last stays if nothing that it follows from has
-  // changed. `at`: values of what is no unknown of the Dae. `largest`: magnitudes
-  // that say what rounding of the states can be. False if the equations do not determine the
-  // solution uniquely.
+  // Expands up to this power, 0 to ask only whether there is a solution; what was expanded last
+  // stays if nothing that it follows from has changed. `at`: values of what is no unknown of the
+  // Dae. `largest`: magnitudes that say what rounding of the states can be. False if the equations
+  // do not determine the solution uniquely.
   bool expand(DaeData& data, double t, const double* x, const double* dx, const SystemState& at,
               const SystemState& largest, int highest);
 

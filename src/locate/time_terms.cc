@@ -17,6 +17,8 @@ constexpr double kReach = 8.0;
 // So much further again where a search has found nothing: terms that do nothing for long, such as
 // pressures between two shifts, are asked a few times only.
 constexpr double kFurther = 4.0;
+// Of the first search, when steps are short.
+constexpr double kFirstReach = 512.0;
 // A step may be a little longer than wanted where it ends at a limit.
 constexpr double kMargin = 1.25;
 // Operations in all terms that are enclosed.
@@ -209,9 +211,10 @@ TimeTerms::TimeTerms(const DaeDefinition& written, const TimeCourses& courses,
 void TimeTerms::bind(const DaeData& data) {
   resolved_until_ = -std::numeric_limits<double>::infinity();
   for (Term& term : terms_) {
-    term.function.bind(data);
+    // What was found of a function stays true.
+    if (!term.function.bind(data)) continue;
     term.resolved_until = resolved_until_;
-    term.reach = kReach;
+    term.reach = kFirstReach;
     term.stuck = 0;
   }
 }

@@ -40,13 +40,14 @@ EventIteration::Flow& EventIteration::flow_of(const ModeRun& run) {
   return *flow;
 }
 
-// The flow of the mode solved last; false if its equations do not determine one.
+// The flow of the mode solved last, up to this power, 0 to ask only whether there is one; false if
+// its equations do not determine one.
 bool EventIteration::expand_flow(int highest) {
   if (flow_run_ == nullptr) return false;
-  if (flow_order_ >= highest || (flow_order_ > 0 && flow_ == nullptr)) return flow_ != nullptr;
+  if (flow_order_ >= highest || (flow_order_ >= 0 && flow_ == nullptr)) return flow_ != nullptr;
   ModeRun& run = flow_run_->starting_form();
   flow_at_.slots = flow_slots_;
-  if (flow_order_ > 0) {
+  if (flow_order_ >= 0) {
     flow_->series.extend(run.data(), flow_at_, highest);
     flow_order_ = highest;
     return true;

@@ -19,6 +19,8 @@ namespace {
 
 // How far beyond a step falls of time guards are looked for, in steps.
 constexpr double kLookAhead = 8.0;
+// The same just after an event, when steps are short.
+constexpr double kFirstLook = 512.0;
 // So much further again where none was found.
 constexpr double kFurther = 4.0;
 // How many steps must be known to be free of them.
@@ -461,7 +463,7 @@ void ModeRun::restart(double t) {
   entered_ = true;
   shared_.clear();
   time_terms_->bind(data_);
-  look_ahead_ = kLookAhead;
+  look_ahead_ = kFirstLook;
   integrator().restart(t, x_, dx_, step_);
 }
 
