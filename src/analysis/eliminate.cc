@@ -17,8 +17,9 @@ namespace {
 // A pivot may be so much smaller than the largest rival in its equation.
 constexpr double kPivotThreshold = 0.05;
 // More new entries than this are not worth the unknown: the elimination that factors the iteration
-// matrix orders them better.
-constexpr long kLargestFill = 100;
+// matrix orders them better. Below it no algebraic unknown should be left over, because a core of
+// states alone gives all points by formulas: the last ones of the gearbox cost some hundreds.
+constexpr long kLargestFill = 1000;
 // Terms of one equation that are looked at; what is nested deeper stays an expression.
 constexpr int kMostTerms = 10000;
 

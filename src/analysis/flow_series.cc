@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <unordered_map>
+#include <optional>
 
+#include "base/processor_time.h"
 #include "expr/differentiate.h"
 
 namespace saltus {
@@ -16,9 +17,8 @@ std::vector<Expr> formulas_of(const Dae& dae) {
   return formulas;
 }
 
-std::vector<SeriesSource> sources_of(const Dae& dae, const std::vector<Expr>& leaves) {
+std::unordered_map<const Node*, SeriesSource> places_of(const DaeDefinition& def) {
   using Kind = SeriesSource::Kind;
-  const DaeDefinition& def = dae.definition();
   std::unordered_map<const Node*, SeriesSource> places;
   places[def.time.node()] = {Kind::kTime, 0};
   for (std::size_t j = 0; j < def.unknowns.size(); ++j) {
@@ -28,23 +28,19 @@ std::vector<SeriesSource> sources_of(const Dae& dae, const std::vector<Expr>& le
   }
   for (std::size_t j = 0; j < def.held.size(); ++j)
     places.try_emplace(def.held[j].node(), SeriesSource{Kind::kHeld, j});
-  std::vector<SeriesSource> sources;
-  for (const Expr& leaf : leaves) {
-    const auto found = places.find(leaf.node());
-    sources.push_back(found == places.end() ? SeriesSource() : found->second);
-  }
-  return sources;
+  return places;
 }
 
 }  // namespace
 
-FlowSeries::Watched::Watched(const Dae& dae, const Expr& value)
-    : formulas_(std::span(&value, 1)), sources_(sources_of(dae, formulas_.leaves())) {}
+FlowSeries::Watched::Watched(const FlowSeries& flow, const Expr& value)
+    : formulas_(std::span(&value, 1)), sources_(flow.sources_of(formulas_.leaves())) {}
 
 FlowSeries::FlowSeries(const Dae& dae)
     : dae_(dae),
+      places_(places_of(dae.definition())),
       residuals_(formulas_of(dae)),
-      sources_(sources_of(dae, residuals_.leaves())),
+      sources_(sources_of(residuals_.leaves())),
       unknowns_(dae.unknown_count()),
       solver_(dae.pattern()),
       errors_(dae.unknown_count()) {
@@ -55,6 +51,41 @@ FlowSeries::FlowSeries(const Dae& dae)
   right_.resize(room);
   sizes_.resize(room);
   trial_.resize(room);
+  std::vector<bool> moves;
+  for (const SeriesSource& source : sources_)
+    moves.push_back(source.kind == SeriesSource::Kind::kTime ||
+                    source.kind == SeriesSource::Kind::kUnknown ||
+                    source.kind == SeriesSource::Kind::kDerivative);
+  residuals_.mark_moving(moves);
+}
+
+std::vector<SeriesSource> FlowSeries::sources_of(const std::vector<Expr>& leaves) const {
+  std::vector<SeriesSource> sources;
+  for (const Expr& leaf : leaves) {
+    const auto found = places_.find(leaf.node());
+    sources.push_back(found == places_.end() ? SeriesSource() : found->second);
+  }
+  return sources;
+}
+
+// What does not follow from the solution.
+void FlowSeries::put_constant(PowerSeries& leaf, const Expr& symbol, const SeriesSource& source,
+                              double t, const DaeData& data, const SystemState& at) const {
+  using Kind = SeriesSource::Kind;
+  if (source.kind == Kind::kTime) {
+    leaf = PowerSeries::constant(t, 0.0);
+    leaf.value[1] = leaf.size[1] = 1.0;
+    return;
+  }
+  double value = 0.0;
+  if (source.kind == Kind::kHeld) {
+    // Slots that a mode has of its own are not in the state of the system.
+    const bool is_own = symbol.is_slot() && symbol.node()->index >= at.slots.size();
+    value = is_own ? data.held[source.index] : at.value_of(symbol);
+  } else {
+    value = symbol.is_parameter() ? data.parameters[symbol.node()->index] : at.value_of(symbol);
+  }
+  leaf = PowerSeries::constant(value, 0.0);
 }
 
 void FlowSeries::put_leaves(SeriesFormulas& formulas, const std::vector<SeriesSource>& sources,
@@ -64,10 +95,6 @@ void FlowSeries::put_leaves(SeriesFormulas& formulas, const std::vector<SeriesSo
     PowerSeries& leaf = formulas.leaf(i);
     const std::size_t j = sources[i].index;
     switch (sources[i].kind) {
-      case Kind::kTime:
-        leaf = PowerSeries::constant(time_, 0.0);
-        leaf.value[1] = leaf.size[1] = 1.0;
-        break;
       case Kind::kUnknown:
         leaf = unknowns_[j];
         break;
@@ -79,22 +106,29 @@ void FlowSeries::put_leaves(SeriesFormulas& formulas, const std::vector<SeriesSo
           leaf.size[k] = (k + 1) * unknowns_[j].size[k + 1];
         }
         break;
-      case Kind::kHeld: {
-        // Slots that a mode has of its own are not in the state of the system.
-        const Expr& symbol = formulas.leaves()[i];
-        const bool is_own = symbol.is_slot() && symbol.node()->index >= at.slots.size();
-        leaf = PowerSeries::constant(is_own ? data.held[j] : at.value_of(symbol), 0.0);
+      default:
+        put_constant(leaf, formulas.leaves()[i], sources[i], time_, data, at);
         break;
-      }
-      case Kind::kFixed: {
-        const Expr& symbol = formulas.leaves()[i];
-        const double value =
-            symbol.is_parameter() ? data.parameters[symbol.node()->index] : at.value_of(symbol);
-        leaf = PowerSeries::constant(value, 0.0);
-        break;
-      }
     }
   }
+}
+
+const PowerSeries* FlowSeries::evaluate_apart(Watched& watched, double t, const DaeData& data,
+                                              const SystemState& at) const {
+  using Kind = SeriesSource::Kind;
+  for (std::size_t i = 0; i < watched.sources_.size(); ++i) {
+    const SeriesSource& source = watched.sources_[i];
+    PowerSeries& leaf = watched.formulas_.leaf(i);
+    if (source.kind == Kind::kUnknown || source.kind == Kind::kDerivative) {
+      leaf = {};
+      leaf.known = 0;
+    } else {
+      put_constant(leaf, watched.formulas_.leaves()[i], source, t, data, at);
+    }
+  }
+  watched.formulas_.evaluate(PowerSeries::kHighest);
+  const PowerSeries& result = watched.formulas_.result(0);
+  return result.known > PowerSeries::kHighest ? &result : nullptr;
 }
 
 const PowerSeries& FlowSeries::evaluate(Watched& watched, const DaeData& data,
@@ -144,8 +178,35 @@ void FlowSeries::solve_for(int power) {
   }
 }
 
+// Rounds of an event often end at the same point: only discrete values have changed that the
+// equations do not read.
+bool FlowSeries::starts_as_before(const DaeData& data, double t, const double* x, const double* dx,
+                                  const SystemState& largest) {
+  const std::size_t n = unknowns_.size();
+  next_start_.assign(x, x + n);
+  for (std::size_t j = 0; j < n; ++j) next_start_.push_back(dae_.is_differential(j) ? dx[j] : 0.0);
+  for (std::size_t j = 0; j < n; ++j) {
+    const Node& symbol = *dae_.definition().unknowns[j].node();
+    double magnitude = 0.0;
+    if (dae_.is_differential(j) && symbol.index < largest.values.size())
+      magnitude = symbol.order == 0   ? largest.values[symbol.index]
+                  : symbol.order == 1 ? largest.slopes[symbol.index]
+                                      : 0.0;
+    next_start_.push_back(magnitude);
+  }
+  if (is_expanded_ && t == time_ && next_start_ == start_ && data.held == start_held_) return true;
+  std::swap(start_, next_start_);
+  start_held_ = data.held;
+  return false;
+}
+
 bool FlowSeries::expand(DaeData& data, double t, const double* x, const double* dx,
                         const SystemState& at, const SystemState& largest, int highest) {
+  if (starts_as_before(data, t, x, dx, largest)) {
+    extend(data, at, highest);
+    return true;
+  }
+  is_expanded_ = false;
   time_ = t;
   highest_ = 0;
   const std::size_t nonzeros = matrix_.size();
@@ -155,26 +216,29 @@ bool FlowSeries::expand(DaeData& data, double t, const double* x, const double* 
     for (auto k = static_cast<std::size_t>(pattern.start[j]);
          k < static_cast<std::size_t>(pattern.start[j + 1]); ++k)
       matrix_[k] = jacobian_[dae_.is_differential(j) ? nonzeros + k : k];
-  if (!unknowns_.empty() && !solver_.factor(matrix_.data())) return false;
+  {
+    std::optional<BuildingTime> building;
+    if (!has_pivots_) building.emplace();
+    has_pivots_ = unknowns_.empty() || solver_.factor(matrix_.data());
+  }
+  if (!has_pivots_) return false;
+  is_expanded_ = true;
+  const double* magnitudes = start_.data() + 2 * unknowns_.size();
   for (std::size_t j = 0; j < unknowns_.size(); ++j) {
-    const Node& symbol = *dae_.definition().unknowns[j].node();
     const bool differential = dae_.is_differential(j);
-    double magnitude = 0.0;
-    if (differential && symbol.index < largest.values.size())
-      magnitude = symbol.order == 0   ? largest.values[symbol.index]
-                  : symbol.order == 1 ? largest.slopes[symbol.index]
-                                      : 0.0;
-    unknowns_[j] = PowerSeries::constant(x[j], magnitude);
+    unknowns_[j] = PowerSeries::constant(x[j], magnitudes[j]);
     if (differential) unknowns_[j].value[1] = dx[j];
     unknowns_[j].known = differential ? 2 : 1;
   }
+  put_leaves(residuals_, sources_, data, at);
+  residuals_.evaluate_constants();
   extend(data, at, highest);
   return true;
 }
 
 void FlowSeries::extend(const DaeData& data, const SystemState& at, int highest) {
   const int known = highest_;
-  highest_ = std::min(highest, PowerSeries::kHighest);
+  highest_ = std::max(known, std::min(highest, PowerSeries::kHighest));
   for (int power = known; power < highest_ && !unknowns_.empty(); ++power) {
     put_leaves(residuals_, sources_, data, at);
     solve_for(power);

@@ -412,45 +412,78 @@ EnclosedFormula::EnclosedFormula(const Expr& formula) {
     } else if (is_leaf(node.op)) {
       leaves_.emplace_back(&node);
       leaf_places_.push_back(static_cast<std::uint32_t>(i));
+    } else {
+      steps_.push_back(static_cast<std::uint32_t>(i));
     }
   }
   arguments_.resize(std::max<std::size_t>(most, 3));
 }
 
-const EnclosedSeries& EnclosedFormula::evaluate(int n) {
+void EnclosedFormula::hold_all_but(std::span<const std::size_t> moving) {
+  if (order_.empty()) return;
+  std::vector<bool> moves(order_.size(), false), is_needed(order_.size(), false);
+  for (const std::size_t leaf : moving) moves[leaf_places_[leaf]] = true;
+  const auto child = [&](std::size_t i, std::size_t k) { return children_[first_child_[i] + k]; };
   for (std::size_t i = 0; i < order_.size(); ++i) {
     const Node& node = *order_[i];
     if (is_leaf(node.op)) continue;
-    const std::uint32_t* const places = children_.data() + first_child_[i];
-    const auto child = [&](std::size_t k) -> const Series& { return series_[places[k]]; };
-    const std::size_t count = node.children.size();
-    Series& r = series_[i];
-    bool is_number = true;
-    bool is_smooth = true;
-    for (std::size_t k = 0; k < count; ++k) {
-      is_number = is_number && child(k).count == 1 && child(k).coefficient[0].is_point();
-      is_smooth = is_smooth && child(k).is_smooth;
-      arguments_[k] = child(k).coefficient[0].low;
-    }
-    if (is_number) {
-      // What does not move is the number that evaluation gives, its rounding included.
-      r = Series::constant(node.op == Op::kCall ? node.function->evaluate(arguments_.data())
-                           : node.op == Op::kTable
-                               ? node.table->evaluate(arguments_[0], node.order)
-                               : apply(node.op, arguments_[0], arguments_[1], arguments_[2]));
-    } else if (node.op == Op::kCall) {
-      r = rough(Interval::everything());
-    } else if (node.op == Op::kSelect) {
-      const Interval& condition = child(0).coefficient[0];
-      r = either(!condition.contains(0.0), condition.low == 0.0 && condition.high == 0.0, child(1),
-                 child(2));
-    } else {
-      r = count == 1 ? unary(node, child(0), n) : binary(node, child(0), child(1), n);
-      if (!is_smooth && r.is_smooth && !may_smooth(node.op) && !is_zero(r))
-        r = rough(r.coefficient[0]);
+    for (std::size_t k = 0; k < node.children.size(); ++k)
+      if (moves[child(i, k)]) moves[i] = true;
+    if (!moves[i]) evaluate_node(i, Series::kOrder);
+  }
+  steps_.clear();
+  is_needed.back() = true;
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    const Node& node = *order_[i];
+    if (!is_needed[i] || !moves[i] || is_leaf(node.op)) continue;
+    steps_.push_back(static_cast<std::uint32_t>(i));
+    const bool may_exclude = node.op == Op::kSelect && !moves[child(i, 0)];
+    const Interval condition =
+        may_exclude ? series_[child(i, 0)].coefficient[0] : Interval(0.0, 1.0);
+    for (std::size_t k = 0; k < node.children.size(); ++k) {
+      if (may_exclude && k == 1 && condition.low == 0.0 && condition.high == 0.0) continue;
+      if (may_exclude && k == 2 && !condition.contains(0.0)) continue;
+      is_needed[child(i, k)] = true;
     }
   }
+  std::ranges::reverse(steps_);
+}
+
+const EnclosedSeries& EnclosedFormula::evaluate(int n) {
+  for (const std::uint32_t i : steps_) evaluate_node(i, n);
   return series_.back();
+}
+
+void EnclosedFormula::evaluate_node(std::size_t i, int n) {
+  const Node& node = *order_[i];
+  const std::uint32_t* const places = children_.data() + first_child_[i];
+  const auto child = [&](std::size_t k) -> const Series& { return series_[places[k]]; };
+  const std::size_t count = node.children.size();
+  Series& r = series_[i];
+  bool is_number = true;
+  bool is_smooth = true;
+  for (std::size_t k = 0; k < count; ++k) {
+    is_number = is_number && child(k).count == 1 && child(k).coefficient[0].is_point();
+    is_smooth = is_smooth && child(k).is_smooth;
+    arguments_[k] = child(k).coefficient[0].low;
+  }
+  if (is_number) {
+    // What does not move is the number that evaluation gives, its rounding included.
+    r = Series::constant(node.op == Op::kCall ? node.function->evaluate(arguments_.data())
+                         : node.op == Op::kTable
+                             ? node.table->evaluate(arguments_[0], node.order)
+                             : apply(node.op, arguments_[0], arguments_[1], arguments_[2]));
+  } else if (node.op == Op::kCall) {
+    r = rough(Interval::everything());
+  } else if (node.op == Op::kSelect) {
+    const Interval& condition = child(0).coefficient[0];
+    r = either(!condition.contains(0.0), condition.low == 0.0 && condition.high == 0.0, child(1),
+               child(2));
+  } else {
+    r = count == 1 ? unary(node, child(0), n) : binary(node, child(0), child(1), n);
+    if (!is_smooth && r.is_smooth && !may_smooth(node.op) && !is_zero(r))
+      r = rough(r.coefficient[0]);
+  }
 }
 
 Interval CellCourse::range() const {

@@ -37,13 +37,20 @@ class EnclosedFormula {
   const std::vector<Expr>& leaves() const { return leaves_; }
   EnclosedSeries& leaf(std::size_t i) { return series_[leaf_places_[i]]; }
 
+  // From now on only these leaves change: what follows from the others is evaluated here, once, and
+  // branches that they exclude are left out.
+  void hold_all_but(std::span<const std::size_t> moving);
+
   // Coefficients up to this power. Nothing is allocated.
   const EnclosedSeries& evaluate(int highest);
 
  private:
+  void evaluate_node(std::size_t place, int highest);
+
   std::vector<const Node*> order_;          // children first
   std::vector<std::uint32_t> children_;     // places, node after node
   std::vector<std::uint32_t> first_child_;  // by place: where its children begin
+  std::vector<std::uint32_t> steps_;        // places that evaluate() has to go through
   std::vector<EnclosedSeries> series_;      // by place in order_
   std::vector<double> arguments_;           // of a call
   std::vector<Expr> leaves_;

@@ -136,5 +136,37 @@ TEST(EnclosedFormula, TellsWhereNothingIsKnown) {
   }
 }
 
+// With the other leaves held the results are the same, also after they have changed branch.
+TEST(EnclosedFormula, HoldsAllButWhatMoves) {
+  Graph graph;
+  const Expr t = graph.time();
+  const Expr a = graph.new_variable("a");
+  const Expr f = select(a < 1.0, sin(a * t), exp(a) * t) + max(t, a * a) / (2.0 + a);
+  EnclosedFormula all(f), held(f);
+  std::size_t moving = 0;
+  for (const double value : {0.5, 1.5, -0.5}) {
+    for (std::size_t i = 0; i < all.leaves().size(); ++i) {
+      if (all.leaves()[i].same_as(t)) moving = i;
+      all.leaf(i) = held.leaf(i) = EnclosedSeries::constant(value);
+    }
+    held.hold_all_but(std::span(&moving, 1));
+    for (const Interval& cell : {Interval(0.1, 0.2), Interval(0.4, 3.0)}) {
+      for (EnclosedFormula* formula : {&all, &held}) {
+        formula->leaf(moving) = EnclosedSeries::constant(cell);
+        formula->leaf(moving).coefficient[1] = 1.0;
+        formula->leaf(moving).count = 2;
+      }
+      const EnclosedSeries one = all.evaluate(EnclosedSeries::kOrder);
+      const EnclosedSeries other = held.evaluate(EnclosedSeries::kOrder);
+      EXPECT_EQ(one.is_smooth, other.is_smooth);
+      EXPECT_EQ(one.count, other.count);
+      for (int k = 0; k < one.count; ++k) {
+        EXPECT_EQ(one.coefficient[k].low, other.coefficient[k].low);
+        EXPECT_EQ(one.coefficient[k].high, other.coefficient[k].high);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace saltus

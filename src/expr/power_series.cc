@@ -26,24 +26,48 @@ double product_size(const Series& a, int i, const Series& b, int j) {
 
 int common(const Series& a, const Series& b) { return std::min(a.known, b.known); }
 
-Series combine(const Series& a, const Series& b, double factor, int n) {
-  Series r;
+// In place: coefficients above the n-th stay, and nobody reads them.
+void combine(const Series& a, const Series& b, double factor, int n, Series& r) {
   r.known = common(a, b);
   for (int k = 0; k <= n; ++k) {
     r.value[k] = a.value[k] + factor * b.value[k];
     r.size[k] = a.size[k] + std::abs(factor) * b.size[k];
   }
+}
+
+Series combine(const Series& a, const Series& b, double factor, int n) {
+  Series r;
+  combine(a, b, factor, n, r);
   return r;
+}
+
+bool is_zero(const Series& a) {
+  return a.known > PowerSeries::kHighest &&
+         std::ranges::all_of(a.size, [](double size) { return size == 0.0; });
+}
+
+// Zero times anything is zero, whatever is known of it.
+void multiply(const Series& a, const Series& b, int n, Series& r) {
+  if (a.known != b.known && (is_zero(a) || is_zero(b))) {
+    r = {};
+    return;
+  }
+  r.known = common(a, b);
+  for (int k = 0; k <= n; ++k) {
+    double value = 0.0;
+    double size = 0.0;
+    for (int i = 0; i <= k; ++i) {
+      value += a.value[i] * b.value[k - i];
+      size += product_size(a, i, b, k - i);
+    }
+    r.value[k] = value;
+    r.size[k] = size;
+  }
 }
 
 Series multiply(const Series& a, const Series& b, int n) {
   Series r;
-  r.known = common(a, b);
-  for (int k = 0; k <= n; ++k)
-    for (int i = 0; i <= k; ++i) {
-      r.value[k] += a.value[i] * b.value[k - i];
-      r.size[k] += product_size(a, i, b, k - i);
-    }
+  multiply(a, b, n, r);
   return r;
 }
 
@@ -197,8 +221,6 @@ Series unary(const Node& node, const Series& a, int n) {
   Series r;
   Series other;
   switch (node.op) {
-    case Op::kNegate:
-      return scale(a, -1.0, n);
     case Op::kSqrt:
       return square_root(a, n);
     case Op::kExp:
@@ -265,12 +287,6 @@ Series unary(const Node& node, const Series& a, int n) {
 
 Series binary(const Node& node, const Series& a, const Series& b, int n) {
   switch (node.op) {
-    case Op::kAdd:
-      return combine(a, b, 1.0, n);
-    case Op::kSubtract:
-      return combine(a, b, -1.0, n);
-    case Op::kMultiply:
-      return multiply(a, b, n);
     case Op::kDivide:
       return divide(a, b, n);
     case Op::kPow:
@@ -333,6 +349,8 @@ SeriesFormulas::SeriesFormulas(std::span<const Expr> formulas) {
     } else if (is_leaf(node->op)) {
       leaves_.emplace_back(node);
       leaf_places_.push_back(static_cast<std::uint32_t>(i));
+    } else {
+      moving_.push_back(static_cast<std::uint32_t>(i));
     }
   }
   for (const Expr& formula : formulas) {
@@ -345,38 +363,70 @@ SeriesFormulas::SeriesFormulas(std::span<const Expr> formulas) {
   }
 }
 
-void SeriesFormulas::evaluate(int n) {
+void SeriesFormulas::mark_moving(const std::vector<bool>& leaves) {
+  std::vector<bool> moves(order_.size(), false);
+  for (std::size_t i = 0; i < leaves.size(); ++i) moves[leaf_places_[i]] = leaves[i];
+  constants_.clear();
+  moving_.clear();
   for (std::size_t i = 0; i < order_.size(); ++i) {
-    const Node& node = *order_[i];
-    if (is_leaf(node.op)) continue;
-    const auto child = [&](std::size_t k) -> const PowerSeries& {
-      return series_[children_[first_child_[i] + k]];
-    };
-    const PowerSeries& a = child(0);
-    PowerSeries& r = series_[i];
-    if (node.op == Op::kCall) {
-      // Nothing is known of its derivatives here.
-      arguments_.clear();
-      int known = PowerSeries::kHighest + 1;
-      for (std::size_t k = 0; k < node.children.size(); ++k) {
-        const PowerSeries& argument = child(k);
-        arguments_.push_back(argument.value[0]);
-        const bool varies = std::any_of(argument.value.begin() + 1, argument.value.begin() + n + 1,
-                                        [](double v) { return v != 0.0; });
-        known = std::min({known, argument.known, varies ? 1 : known});
-      }
-      r = PowerSeries::constant(node.function->evaluate(arguments_.data()), 0.0);
-      r.known = known;
-    } else if (node.op == Op::kSelect) {
-      const double condition = a.value[0];
-      r = child(condition != 0.0 ? 1 : 2);
-      if (a.known == 0) r.known = 0;
-    } else if (node.children.size() == 1) {
-      r = unary(node, a, n);
-    } else {
-      r = binary(node, a, child(1), n);
-    }
+    if (is_leaf(order_[i]->op)) continue;
+    for (std::size_t k = 0; k < order_[i]->children.size(); ++k)
+      if (moves[children_[first_child_[i] + k]]) moves[i] = true;
+    (moves[i] ? moving_ : constants_).push_back(static_cast<std::uint32_t>(i));
   }
+}
+
+void SeriesFormulas::evaluate_constants() {
+  for (const std::uint32_t i : constants_) evaluate_node(i, PowerSeries::kHighest);
+}
+
+void SeriesFormulas::evaluate(int n) {
+  for (const std::uint32_t i : moving_) evaluate_node(i, n);
+}
+
+void SeriesFormulas::evaluate_node(std::size_t i, int n) {
+  const Node& node = *order_[i];
+  const auto child = [&](std::size_t k) -> const PowerSeries& {
+    return series_[children_[first_child_[i] + k]];
+  };
+  const PowerSeries& a = child(0);
+  PowerSeries& r = series_[i];
+  if (node.op == Op::kCall) {
+    // Nothing is known of its derivatives here.
+    arguments_.clear();
+    int known = PowerSeries::kHighest + 1;
+    for (std::size_t k = 0; k < node.children.size(); ++k) {
+      const PowerSeries& argument = child(k);
+      arguments_.push_back(argument.value[0]);
+      const bool varies = std::any_of(argument.value.begin() + 1, argument.value.begin() + n + 1,
+                                      [](double v) { return v != 0.0; });
+      known = std::min({known, argument.known, varies ? 1 : known});
+    }
+    r = PowerSeries::constant(node.function->evaluate(arguments_.data()), 0.0);
+    r.known = known;
+  } else if (node.op == Op::kSelect) {
+    const double condition = a.value[0];
+    r = child(condition != 0.0 ? 1 : 2);
+    if (a.known == 0) r.known = 0;
+  } else if (node.op == Op::kNegate) {
+    r.known = a.known;
+    for (int k = 0; k <= n; ++k) {
+      r.value[k] = -a.value[k];
+      r.size[k] = a.size[k];
+    }
+  } else if (node.children.size() == 1) {
+    r = unary(node, a, n);
+  } else if (node.op == Op::kAdd || node.op == Op::kSubtract) {
+    combine(a, child(1), node.op == Op::kAdd ? 1.0 : -1.0, n, r);
+  } else if (node.op == Op::kMultiply) {
+    multiply(a, child(1), n, r);
+  } else {
+    r = binary(node, a, child(1), n);
+  }
+  // Nothing follows from what is not known, but for what a product or select() leaves out.
+  if (node.op == Op::kMultiply || node.op == Op::kSelect) return;
+  for (std::size_t k = 0; k < node.children.size(); ++k)
+    if (child(k).known == 0) r.known = 0;
 }
 
 }  // namespace saltus

@@ -24,7 +24,8 @@ struct PowerSeries {
 };
 
 // Formulas evaluated on power series (Taylor arithmetic). Conditions, min(), abs() and the like
-// follow the branch that holds just after the instant.
+// follow the branch that holds just after the instant. Nothing is known of what is formed from a
+// series of which nothing is known (known = 0), but for products with zero.
 class SeriesFormulas {
  public:
   explicit SeriesFormulas(std::span<const Expr> formulas);
@@ -33,12 +34,20 @@ class SeriesFormulas {
   const std::vector<Expr>& leaves() const { return leaves_; }
   PowerSeries& leaf(std::size_t i) { return series_[leaf_places_[i]]; }
 
+  // Leaves that are not marked are constant: what follows from them alone is evaluated by
+  // evaluate_constants() and left out by evaluate().
+  void mark_moving(const std::vector<bool>& leaves);
+  void evaluate_constants();
   // All coefficients up to this power.
   void evaluate(int highest);
   const PowerSeries& result(std::size_t formula) const { return series_[results_[formula]]; }
 
  private:
+  void evaluate_node(std::size_t place, int highest);
+
   std::vector<const Node*> order_;          // children first
+  std::vector<std::uint32_t> constants_;    // places of operations, in order
+  std::vector<std::uint32_t> moving_;       // the same
   std::vector<std::uint32_t> children_;     // places, node after node
   std::vector<std::uint32_t> first_child_;  // by place: where its children begin
   std::vector<double> arguments_;

@@ -70,5 +70,57 @@ TEST(PowerSeries, KnowsWhatRoundingCanDo) {
   EXPECT_GE(std::abs(small.value[1]), 0.1 * small.size[1]);
 }
 
+// Zero times what is not known is zero; all else is not known, be it a comparison or a constant
+// that min() might not choose.
+TEST(PowerSeries, KnowsOnlyWhatDoesNotDependOnTheUnknown) {
+  Graph graph;
+  const Expr x = graph.new_variable("x");
+  const Expr factor = graph.new_variable("factor");
+  const auto known = [&](const Expr& formula, double value) {
+    SeriesFormulas formulas(std::span(&formula, 1));
+    for (std::size_t i = 0; i < formulas.leaves().size(); ++i) {
+      formulas.leaf(i) = PowerSeries::constant(value, 0.0);
+      if (formulas.leaves()[i].same_as(x)) formulas.leaf(i).known = 0;
+    }
+    formulas.evaluate(PowerSeries::kHighest);
+    return formulas.result(0).known > PowerSeries::kHighest;
+  };
+  EXPECT_TRUE(known(-factor * x, 0.0));
+  EXPECT_TRUE(known(factor * sin(x) + factor, 0.0));
+  EXPECT_TRUE(known(select(factor, x, 2.0), 0.0));
+  EXPECT_FALSE(known(-factor * x, 1.0));
+  EXPECT_FALSE(known(factor + x, 0.0));
+  EXPECT_FALSE(known(min(factor, x), 0.0));
+  EXPECT_FALSE(known(select(x < 1.0, factor, 2.0), 0.0));
+  EXPECT_FALSE(known(sign(x), 0.0));
+}
+
+// What is constant is evaluated once; the results are those of evaluating everything.
+TEST(PowerSeries, EvaluatesConstantsOnce) {
+  Graph graph;
+  const Expr t = graph.time();
+  const Expr a = graph.new_variable("a");
+  const Expr formula = sin(a * a) * t * exp(a) + select(a < 1.0, t, cos(a)) / (2.0 + a);
+  PowerSeries results[2];
+  for (const bool once : {false, true}) {
+    SeriesFormulas formulas(std::span(&formula, 1));
+    std::vector<bool> moves;
+    for (std::size_t i = 0; i < formulas.leaves().size(); ++i) {
+      moves.push_back(formulas.leaves()[i].same_as(t));
+      formulas.leaf(i) = PowerSeries::constant(0.7, 0.0);
+      if (moves.back()) formulas.leaf(i).value[1] = formulas.leaf(i).size[1] = 1.0;
+    }
+    if (once) {
+      formulas.mark_moving(moves);
+      formulas.evaluate_constants();
+    }
+    formulas.evaluate(PowerSeries::kHighest);
+    results[once ? 1 : 0] = formulas.result(0);
+  }
+  EXPECT_EQ(results[0].value, results[1].value);
+  EXPECT_EQ(results[0].size, results[1].size);
+  EXPECT_GT(results[0].value[1], 0.0);
+}
+
 }  // namespace
 }  // namespace saltus

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/processor_time.h"
+
 namespace saltus {
 namespace {
 
@@ -307,6 +309,7 @@ bool RecordedLu<Scalar>::replay(const Scalar* values) {
 
 template <class Scalar>
 void RecordedLu<Scalar>::compile() {
+  const BuildingTime building;
   if (!recorded_ || machine_.code != nullptr) return;
   if (layout_.is_short()) machine_ = compile_lu<Scalar>(layout_);
 }

@@ -82,7 +82,9 @@ struct GuardWatch::Enclosures {
   struct TimeGuard {  // other than a + b t
     std::size_t guard;
     TimeFunction value;
+    double proven_from = 0.0;
     double proven_until = 0.0;
+    double fall = kNever;  // found last; it stays true while the numbers are the same
   };
   std::vector<TimeGuard> time_guards;
   // The guards as they are watched: unknowns that are more than polynomials along a step are
@@ -264,8 +266,12 @@ void GuardWatch::predict_time_events(double t, const double* x, const double* dx
     if (!passed && slope < 0.0) falls_[g] = zero;
   }
   for (Enclosures::TimeGuard& guard : enclosures_->time_guards) {
-    guard.value.bind(data_);
-    guard.proven_until = t;
+    const bool is_another = guard.value.bind(data_);
+    if (is_another || t < guard.proven_from || t >= guard.proven_until) {
+      guard.proven_from = guard.proven_until = t;
+      guard.fall = kNever;
+    }
+    falls_[guard.guard] = guard.fall;
     // Just after: an event may have left it at zero.
     const double begin = t + kJustAfter * kEpsilon * std::abs(t);
     const double end = begin + kJustAfter * kEpsilon * std::abs(t);
@@ -292,7 +298,7 @@ void GuardWatch::look_ahead(double until) {
     if (falls_[guard.guard] != kNever || guard.proven_until >= until) continue;
     const TimeFall next = first_fall(guard.value, guard.proven_until, until);
     guard.proven_until = next.proven_until;
-    if (next.time) falls_[guard.guard] = *next.time;
+    if (next.time) falls_[guard.guard] = guard.fall = *next.time;
   }
   update_next_time_event();
 }

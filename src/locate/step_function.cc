@@ -136,12 +136,15 @@ std::optional<StepFunction> StepFunction::make(const Expr& formula, const DaeDef
 }
 
 void StepFunction::bind(const DaeData& data) {
+  std::vector<std::size_t> moving;
   for (std::size_t i = 0; i < leaves_.size(); ++i) {
     const auto& [kind, index] = leaves_[i];
     if (kind == Kind::kParameter)
       formula_.leaf(i) = EnclosedSeries::constant(data.parameters[index]);
     if (kind == Kind::kHeld) formula_.leaf(i) = EnclosedSeries::constant(data.held[index]);
+    if (kind != Kind::kParameter && kind != Kind::kHeld) moving.push_back(i);
   }
+  formula_.hold_all_but(moving);
 }
 
 void StepFunction::place(const StepPolynomials& step, const Interval& cell) {

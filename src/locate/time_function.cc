@@ -108,12 +108,23 @@ TimeFunction::TimeFunction(const Expr& formula, const DaeDefinition& symbols) : 
   }
 }
 
-void TimeFunction::bind(const DaeData& data) {
-  for (const Source& source : constants_) {
+bool TimeFunction::bind(const DaeData& data) {
+  bool changed = !is_bound_;
+  is_bound_ = true;
+  numbers_.resize(constants_.size());
+  for (std::size_t i = 0; i < constants_.size(); ++i) {
+    const Source& source = constants_[i];
     const std::vector<double>& numbers = source.is_held ? data.held : data.parameters;
-    formula_.leaf(source.leaf) = EnclosedSeries::constant(
-        source.index < numbers.size() ? Interval(numbers[source.index]) : Interval::everything());
+    const bool is_given = source.index < numbers.size();
+    const double number = is_given ? numbers[source.index] : 0.0;
+    changed = changed || number != numbers_[i];
+    numbers_[i] = number;
+    formula_.leaf(source.leaf) =
+        EnclosedSeries::constant(is_given ? Interval(number) : Interval::everything());
   }
+  if (changed)
+    formula_.hold_all_but(time_ ? std::span(&*time_, 1) : std::span<const std::size_t>());
+  return changed;
 }
 
 void TimeFunction::place(const Interval& time) {

@@ -15,8 +15,9 @@ class TimeFunction {
   // Pre: the formula reads nothing else.
   TimeFunction(const Expr& formula, const DaeDefinition& symbols);
 
-  // Takes over the numbers; to be called when held values have changed.
-  void bind(const DaeData& data);
+  // Takes over the numbers; to be called when held values may have changed. True if those have that
+  // it reads.
+  bool bind(const DaeData& data);
 
   // On a cell of time. Valid until the next call.
   const CellCourse& over(double begin, double end);
@@ -34,6 +35,8 @@ class TimeFunction {
 
   EnclosedFormula formula_;
   std::vector<Source> constants_;
+  std::vector<double> numbers_;  // bound last, by constant
+  bool is_bound_ = false;
   std::optional<std::size_t> time_;  // leaf
   CellCourse course_;
 };

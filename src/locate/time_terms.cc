@@ -14,6 +14,11 @@ namespace {
 
 // How much further than the step under way is looked, in steps: one search then serves several.
 constexpr double kReach = 8.0;
+// So much further again where a search has found nothing: terms that do nothing for long, such as
+// pressures between two shifts, are asked a few times only.
+constexpr double kFurther = 4.0;
+// Of the first search, when steps are short.
+constexpr double kFirstReach = 512.0;
 // A step may be a little longer than wanted where it ends at a limit.
 constexpr double kMargin = 1.25;
 // Operations in all terms that are enclosed.
@@ -206,8 +211,10 @@ TimeTerms::TimeTerms(const DaeDefinition& written, const TimeCourses& courses,
 void TimeTerms::bind(const DaeData& data) {
   resolved_until_ = -std::numeric_limits<double>::infinity();
   for (Term& term : terms_) {
-    term.function.bind(data);
+    // What was found of a function stays true.
+    if (!term.function.bind(data)) continue;
     term.resolved_until = resolved_until_;
+    term.reach = kFirstReach;
     term.stuck = 0;
   }
 }
@@ -215,14 +222,16 @@ void TimeTerms::bind(const DaeData& data) {
 double TimeTerms::limit_step(double t, double wanted, double limit, double tolerance) {
   const double needed = std::min(t + kMargin * wanted, limit);
   if (terms_.empty() || needed <= resolved_until_) return limit;
-  const double reach = std::min(limit, t + kReach * wanted);
+  const double near = std::min(limit, t + kReach * wanted);
   double all = std::numeric_limits<double>::infinity();
   for (Term& term : terms_) {
     if (term.stuck <= kMostCrawls && term.resolved_until < needed) {
-      const double size = term.function.range_over(t, reach).coefficient[0].magnitude();
+      const double size = term.function.range_over(t, near).coefficient[0].magnitude();
       if (std::isfinite(size)) term.size = std::max(term.size, size);
+      const double reach = std::min(limit, t + term.reach * wanted);
       term.resolved_until =
           resolved_until(term.function, t, reach, kNegligible * tolerance * term.size);
+      term.reach = term.resolved_until >= reach ? kFurther * term.reach : kReach;
       const bool crawls = term.resolved_until - t < kCrawl * (reach - t);
       term.stuck = crawls ? term.stuck + 1 : 0;
     }

@@ -53,7 +53,8 @@ class TimeTerms {
     TimeFunction function;
     double size = 0.0;  // the largest it has been or may be in a step that was asked about
     double resolved_until = -std::numeric_limits<double>::infinity();
-    int stuck = 0;  // searches in a row that have hardly got on
+    double reach = 0.0;  // of the next search, in steps
+    int stuck = 0;       // searches in a row that have hardly got on
   };
   std::vector<Term> terms_;
   std::vector<std::string> opaque_;

@@ -195,7 +195,7 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
   }
   if (ok) {
     flow_run_ = run;
-    flow_order_ = 0;
+    flow_order_ = -1;
     flow_time_ = t;
     flow_at_ = trial;
     flow_slots_ = slots_;
@@ -218,7 +218,7 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
 bool EventIteration::leaves_split_open(std::size_t mode) {
   if (flow_run_ == nullptr) return false;
   bool& is_determined = is_determined_[mode];
-  if (!is_determined) is_determined = flow_run_->analysed().values.u == 0 && expand_flow(1);
+  if (!is_determined) is_determined = flow_run_->analysed().values.u == 0 && expand_flow(0);
   return !is_determined;
 }
 

@@ -290,9 +290,10 @@ class EventIteration {
     std::map<std::size_t, FlowSeries::Watched> watched;  // relations, then weights
   };
   std::map<const ModeRun*, std::pair<std::vector<std::size_t>, std::unique_ptr<Flow>>> flows_;
+  Flow& flow_of(const ModeRun& run);
   Flow* flow_ = nullptr;         // null: none could be found
   ModeRun* flow_run_ = nullptr;  // whose point was solved last; null: it had no solution
-  int flow_order_ = 0;           // expanded so far; 0: not yet
+  int flow_order_ = -1;          // expanded so far; -1: not yet
   double flow_time_ = 0.0;
   SystemState flow_at_, largest_;
   std::vector<double> flow_slots_;   // that the flow was expanded with

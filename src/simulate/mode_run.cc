@@ -19,6 +19,10 @@ namespace {
 
 // How far beyond a step falls of time guards are looked for, in steps.
 constexpr double kLookAhead = 8.0;
+// The same just after an event, when steps are short.
+constexpr double kFirstLook = 512.0;
+// So much further again where none was found.
+constexpr double kFurther = 4.0;
 // How many steps must be known to be free of them.
 constexpr double kFreeOfFalls = 2.0;
 
@@ -459,6 +463,7 @@ void ModeRun::restart(double t) {
   entered_ = true;
   shared_.clear();
   time_terms_->bind(data_);
+  look_ahead_ = kFirstLook;
   integrator().restart(t, x_, dx_, step_);
 }
 
@@ -473,9 +478,14 @@ double ModeRun::limit_step(double limit) {
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
   // Where the next few steps are known to be free of falls nothing has to be looked for.
   if (std::min(limit, t + kFreeOfFalls * wanted) > watch_->next_time_event())
-    watch_->look_ahead(std::min(limit, t + kLookAhead * wanted));
+    look_ahead(std::min(limit, t + look_ahead_ * wanted));
   limit = std::min(limit, watch_->next_time_event());
   return time_terms_->limit_step(t, wanted, limit, tolerance_);
+}
+
+void ModeRun::look_ahead(double until) {
+  watch_->look_ahead(until);
+  look_ahead_ = watch_->next_time_event() >= until ? kFurther * look_ahead_ : kLookAhead;
 }
 
 double ModeRun::next_break(double t) const {

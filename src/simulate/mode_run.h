@@ -144,6 +144,7 @@ class ModeRun {
   ConsistentSolver& constraints() {
     return projection_ != nullptr ? *projection_ : setups_.consistent_of(*active_);
   }
+  void look_ahead(double until);
   double next_break(double t) const;
   bool share_forces();
   bool reselect();
@@ -205,6 +206,7 @@ class ModeRun {
   bool has_algebraic_ = false;
   bool entered_ = false;  // an integrator has been started
   double step_ = 0.0;
+  double look_ahead_ = 0.0;  // for falls of time guards, in steps
   ModeReport report_;
 };
 
