@@ -233,4 +233,27 @@ ReducedForm reduce(Graph& graph, const DaeDefinition& mode, const std::vector<Va
   return form;
 }
 
+void ReducedForm::fix_replacements(const std::vector<double>& values,
+                                   const std::vector<bool>& fixed,
+                                   std::vector<bool>& fixed_unknowns,
+                                   std::vector<double>& x) const {
+  for (const auto& [eliminated, replacement] : replacements) {
+    if (eliminated->order != 0 || eliminated->index >= fixed.size() || !fixed[eliminated->index])
+      continue;
+    const std::vector<Expr> leaves = leaves_of(replacement);
+    if (leaves.size() != 1) continue;
+    const auto place = std::ranges::find_if(
+        definition.unknowns, [&](const Expr& symbol) { return symbol.same_as(leaves.front()); });
+    if (place == definition.unknowns.end()) continue;
+    const auto j = static_cast<std::size_t>(place - definition.unknowns.begin());
+    if (fixed_unknowns[j]) continue;
+    // Replacements are affine with numbers as coefficients.
+    const Expr zero[] = {0.0};
+    const double offset = substitute(replacement, leaves, zero).number();
+    const double factor = partial(replacement, leaves.front()).number();
+    x[j] = (values[eliminated->index] - offset) / factor;
+    fixed_unknowns[j] = true;
+  }
+}
+
 }  // namespace saltus

@@ -51,6 +51,11 @@ struct ReducedForm {
 
   // An expression of the mode in terms of the reduced unknowns.
   Expr rewrite(const Expr& a) const;
+
+  // A fixed start value of an eliminated unknown is one of the unknown that stands for it. `values`
+  // and `fixed`: by VariableId; the others: by unknown of `definition`.
+  void fix_replacements(const std::vector<double>& values, const std::vector<bool>& fixed,
+                        std::vector<bool>& fixed_unknowns, std::vector<double>& x) const;
 };
 
 // Pre: offsets.solvable. `definition` is the mode as written (unknowns of order 0).

@@ -218,6 +218,13 @@ StepOutcome Radau::step(double limit) {
 
     double error = estimate_error(h, first_ || rejected.step > 0.0);
     if (has_constraints_) error = std::max(error, estimate_defect(h));
+    if (!(error < 1.0) && is_jump(h, natural_step, error, rejected)) {
+      accepted_step_ = 0.0;
+      first_ = false;
+      accept(t_end, h);
+      next_step_ = natural_step;
+      return {};
+    }
     if (!(error < 1.0)) {
       ++counts_.rejected;
       const double shorter = first_ && !step_was_given_ ? 0.1 * h : next_step_size(h, error);
@@ -238,6 +245,20 @@ StepOutcome Radau::step(double limit) {
     return {};
   }
   return {StepStatus::kStepTooSmall, largest_error()};
+}
+
+// An algebraic unknown that jumps (inside noEvent or a function; an angle that is not defined where
+// its phasor is zero) is as far off however short the step is. What is integrated does not notice:
+// a step too short for anything else to happen goes over it.
+bool Radau::is_jump(double h, double natural_step, double error, const Rejected& rejected) const {
+  constexpr double kShort = 1e-6;
+  constexpr double kUnchanged = 0.5;
+  if (h > kShort * natural_step || rejected.step <= h || error < kUnchanged * rejected.error)
+    return false;
+  for (std::size_t j = 0; j < n_; ++j)
+    if (dae_.is_differential(j) && !(control_[j] * std::abs(error_[j]) * scale_[j] < 1.0))
+      return false;
+  return true;
 }
 
 StepOutcome Radau::retake(double t) {

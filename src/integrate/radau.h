@@ -64,6 +64,7 @@ class Radau : public Integrator {
     double step = 0.0, error = 0.0;
   };
   static double step_by_order(double h, double error, const Rejected& before);
+  bool is_jump(double h, double natural_step, double error, const Rejected& rejected) const;
   double next_step_size(double h, double error);
   double choose_first_step(double limit) const;
   double norm(const double* v) const;

@@ -160,8 +160,11 @@ void Dae::jacobian(DaeData& data, double t, const double* x, const double* dx, d
   // y = sqrt(x) is defined at x = 0 and vertical there. Any slope will do for Newton, which judges
   // by residuals: where x stays it does not matter, where x leaves it is a true one next time. A
   // steep one would carry rounding errors of y into x, and so below zero.
-  for (std::size_t k = 0; k < 2 * nonzeros; ++k)
+  // sqrt(x^2 + y^2) and atan2(y, x) have no slope at the origin, 0/0: none is as good as any.
+  for (std::size_t k = 0; k < 2 * nonzeros; ++k) {
     if (std::isinf(out[k])) out[k] = std::copysign(1.0, out[k]);
+    if (std::isnan(out[k])) out[k] = 0.0;
+  }
 }
 
 }  // namespace saltus

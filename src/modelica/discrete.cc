@@ -98,21 +98,37 @@ void Flattener::assign_discrete() {
   move_initial_values();
 }
 
-// x = pre(y) beside the initial equation x = v: at the start it is pre(y) that has the value v.
+// x = pre(y), or x = z and z = pre(y), beside the initial equation x = v: at the start it is pre(y)
+// that has the value v. An initial equation pre(y) = pre(z) then gives pre(z) its value.
 void Flattener::move_initial_values() {
   std::unordered_set<const Node*> memories;
   for (const auto& [symbol, slot] : pre_slots_) memories.insert(slot.node());
   std::unordered_map<const Node*, Expr> given;
   for (const DiscreteEquation& e : flat_.discrete_equations)
     given.emplace(e.target.node(), e.value);
+  std::unordered_set<const Node*> moved;
   for (DiscreteEquation& e : flat_.initial_discrete) {
-    const auto own = given.find(e.target.node());
-    if (own == given.end() || own->second.node() == nullptr) continue;
-    const bool negated = own->second.node()->op == Op::kNot;
-    const Expr source = negated ? Expr(own->second.node()->children[0]) : own->second;
-    if (!memories.contains(source.node())) continue;
+    Expr source = e.target;
+    bool negated = false;
+    for (std::size_t k = 0; k < given.size() && !memories.contains(source.node()); ++k) {
+      const auto own = given.find(source.node());
+      if (own == given.end() || own->second.node() == nullptr) break;
+      source = own->second;
+      if (source.node()->op != Op::kNot) continue;
+      negated = !negated;
+      source = Expr(source.node()->children[0]);
+    }
+    if (source.same_as(e.target) || !memories.contains(source.node())) continue;
     e.target = source;
     if (negated) e.value = !e.value;
+    moved.insert(source.node());
+  }
+  for (DiscreteEquation& e : flat_.initial_discrete) {
+    if (e.value.is_number() || !memories.contains(e.value.node()) ||
+        moved.contains(e.value.node()) || !moved.contains(e.target.node()))
+      continue;
+    std::swap(e.target, e.value);
+    moved.insert(e.target.node());
   }
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <span>
 
 #include "base/error.h"
+#include "base/strong_components.h"
 #include "expr/differentiate.h"
 #include "model/aliases.h"
 #include "modelica/flattener.h"
@@ -16,39 +16,6 @@
 namespace saltus {
 
 namespace {
-
-// Tarjan's algorithm: groups of numbers that read one another, in any order.
-std::vector<std::vector<std::size_t>> strong_components(
-    const std::vector<std::vector<std::size_t>>& reads) {
-  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> index(reads.size(), kNone);
-  std::vector<std::size_t> low(reads.size(), 0);
-  std::vector<bool> open(reads.size(), false);
-  std::vector<std::size_t> stack;
-  std::vector<std::vector<std::size_t>> result;
-  std::size_t next = 0;
-  const std::function<void(std::size_t)> visit = [&](std::size_t v) {
-    index[v] = low[v] = next++;
-    stack.push_back(v);
-    open[v] = true;
-    for (const std::size_t w : reads[v]) {
-      if (index[w] == kNone) visit(w);
-      if (open[w]) low[v] = std::min(low[v], low[w]);
-    }
-    if (low[v] != index[v]) return;
-    result.emplace_back();
-    std::size_t w = kNone;
-    do {
-      w = stack.back();
-      stack.pop_back();
-      open[w] = false;
-      result.back().push_back(w);
-    } while (w != v);
-  };
-  for (std::size_t v = 0; v < reads.size(); ++v)
-    if (index[v] == kNone) visit(v);
-  return result;
-}
 
 void gather(const EquationItem& item, std::vector<Expr>& sides) {
   if (const auto* e = std::get_if<Equation>(&item.value)) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -12,6 +13,10 @@
 
 namespace saltus {
 namespace {
+
+bool is_one_of(const std::unordered_map<const Node*, Expr>& slots, const Expr& e) {
+  return std::ranges::any_of(slots, [&](const auto& entry) { return entry.second.same_as(e); });
+}
 
 // Connections.root(...) and its relatives; null: something else.
 const CallExpression* calls_connections(const EquationClause& equation) {
@@ -115,10 +120,7 @@ void Flattener::flatten_equations(Instance& instance) {
   add_items(active, std::move(initial_items), flat_.initial_equations, place);
   for (const DiscreteCandidate& c : initial_discrete) {
     const auto known = [&](const Expr& e) {
-      if (is_discrete_symbol(e)) return true;
-      for (const auto& [symbol, slot] : pre_slots_)
-        if (slot.same_as(e)) return true;
-      return false;
+      return is_discrete_symbol(e) || is_one_of(pre_slots_, e);
     };
     if (known(c.left)) {
       flat_.initial_discrete.push_back({c.left, c.right, c.where});
@@ -290,7 +292,10 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
     const Expr& l = left.numbers[i];
     const Expr& r = right.numbers[i];
     const bool no_variable = !varies_continuously(l) && !varies_continuously(r);
-    if (type != BasicType::kReal ||
+    // An initial equation tSwitch = time gives a discrete Real its first value.
+    const bool gives_first_value =
+        sink.initial && (is_discrete_symbol(l) || is_one_of(pre_slots_, l));
+    if (type != BasicType::kReal || gives_first_value ||
         (no_variable && (is_discrete_symbol(l) || is_discrete_symbol(r)))) {
       if (!is_discrete_symbol(l) && !is_discrete_symbol(r) && fixed_number(l) && fixed_number(r)) {
         if (*fixed_number(l) != *fixed_number(r))

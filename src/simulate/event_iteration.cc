@@ -237,27 +237,37 @@ std::string EventIteration::moved_fixed(const ModeRun& run, const SystemState& s
   return {};
 }
 
+// The equations of the mode, the initial equations and the fixed start values together.
+ConsistentStatus EventIteration::solve_initial_problem(double t, const SystemState& base,
+                                                       ModeRun& run, std::size_t mode,
+                                                       SystemState& trial) {
+  std::unique_ptr<InitialProblem>& problem = initial_problems_[mode];
+  if (problem == nullptr)
+    problem = std::make_unique<InitialProblem>(
+        system_, run.start_form(),
+        active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
+  ConsistentOutcome outcome = problem->solve(t, trial, fixed_);
+  if (outcome.ok()) outcome = run.start_from(t, problem->x(), problem->dx(), trial);
+  if (outcome.ok() && !moved_fixed(run, base, trial).empty())
+    return ConsistentStatus::kNotConverged;
+  return outcome.status;
+}
+
 // In: guesses with the slots; out: a point of the mode.
 ConsistentStatus EventIteration::find_point(double t, const SystemState& base, ModeRun& run,
                                             std::size_t mode, SystemState& trial) {
-  if (is_initial_ && !model_.initial_equations.empty()) {
-    std::unique_ptr<InitialProblem>& problem = initial_problems_[mode];
-    if (problem == nullptr)
-      problem = std::make_unique<InitialProblem>(
-          system_, run.analysed(),
-          active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
-    const ConsistentOutcome outcome = problem->solve(t, trial, fixed_);
-    if (!outcome.ok()) return outcome.status;
-    const ConsistentStatus status = run.make_consistent(t, trial).status;
-    return status == ConsistentStatus::kSolved && !moved_fixed(run, base, trial).empty()
-               ? ConsistentStatus::kNotConverged
-               : status;
-  }
   if (is_initial_) {
-    const ConsistentStatus status = run.make_start_consistent(t, trial, fixed_).status;
-    return status == ConsistentStatus::kSolved && !moved_fixed(run, base, trial).empty()
-               ? ConsistentStatus::kNotConverged
-               : status;
+    if (model_.initial_equations.empty()) {
+      const SystemState guess = trial;
+      // Least changes are dense: beyond this size they come last.
+      constexpr std::size_t kQuick = 100;
+      const bool found = run.analysed().dae->unknown_count() <= kQuick
+                             ? run.make_start_consistent(t, trial, fixed_).ok()
+                             : run.starts_as_given(t, trial, fixed_);
+      if (found && moved_fixed(run, base, trial).empty()) return ConsistentStatus::kSolved;
+      trial = guess;
+    }
+    return solve_initial_problem(t, base, run, mode, trial);
   }
   transfer_ = {};
   const ConsistentOutcome outcome = run.make_consistent(t, trial);
@@ -512,6 +522,7 @@ Settled EventIteration::start_once(double t, SystemState& state) {
     if (problem != initial_problems_.end()) {
       const ConsistentOutcome outcome = problem->second->solve(t, trial, fixed_);
       if (!outcome.ok()) return problem->second->equation_name(outcome.index);
+      run->start_from(t, problem->second->x(), problem->second->dx(), trial);
     } else {
       if (!model_.initial_equations.empty()) return "";  // the mode was not the first
       const ConsistentOutcome outcome = run->make_start_consistent(t, trial, fixed_);
@@ -538,11 +549,11 @@ bool EventIteration::repeat_start(double t, SystemState& state, std::size_t mode
   ModeRun* run = visit_(mode);
   if (run == nullptr) return false;
   const auto problem = initial_problems_.find(mode);
-  if (model_.initial_equations.empty()) return run->make_start_consistent(t, state, fixed_).ok();
-  if (problem == initial_problems_.end()) return false;
+  if (problem == initial_problems_.end())
+    return model_.initial_equations.empty() && run->make_start_consistent(t, state, fixed_).ok();
   problem->second->set_parameters(parameters);
-  const bool ok =
-      problem->second->solve(t, state, fixed_).ok() && run->make_consistent(t, state).ok();
+  const bool ok = problem->second->solve(t, state, fixed_).ok() &&
+                  run->start_from(t, problem->second->x(), problem->second->dx(), state).ok();
   problem->second->set_parameters(parameters_);
   return ok;
 }

@@ -160,6 +160,8 @@ class EventIteration {
   bool leaves_split_open(std::size_t mode);
   std::string moved_fixed(const ModeRun& run, const SystemState& start,
                           const SystemState& point) const;
+  ConsistentStatus solve_initial_problem(double t, const SystemState& base, ModeRun& run,
+                                         std::size_t mode, SystemState& trial);
   ConsistentStatus find_point(double t, const SystemState& base, ModeRun& run, std::size_t mode,
                               SystemState& trial);
   // Takes relations and discrete values from the continuous point. With `relations` false those

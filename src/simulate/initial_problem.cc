@@ -11,7 +11,7 @@ namespace saltus {
 
 InitialProblem::InitialProblem(const HybridSystem& system, const AnalysedMode& mode,
                                const std::vector<Equation>& initial_equations)
-    : graph_(&system.graph()) {
+    : mode_(&mode), graph_(&system.graph()) {
   DaeDefinition def = mode.dae->definition();
   const std::size_t rows = mode.reduced != nullptr     ? mode.reduced->fixed_rows
                            : mode.projected != nullptr ? mode.projected->array_rows
@@ -41,7 +41,7 @@ InitialProblem::InitialProblem(const HybridSystem& system, const AnalysedMode& m
   dx_.resize(dae_->unknown_count());
 }
 
-ConsistentOutcome InitialProblem::solve(double t, SystemState& state,
+ConsistentOutcome InitialProblem::solve(double t, const SystemState& state,
                                         const std::vector<bool>& fixed) {
   const DaeDefinition& def = dae_->definition();
   std::vector<bool> fixed_unknowns;
@@ -58,31 +58,38 @@ ConsistentOutcome InitialProblem::solve(double t, SystemState& state,
     const bool is_own = symbol.op == Op::kSlot && symbol.index >= state.slots.size();
     data_.held[i] = is_own ? 0.0 : state.value_of(def.held[i]);
   }
-  const ConsistentOutcome outcome = solve_for_start(t, fixed_unknowns);
-  if (!outcome.ok()) return outcome;
-  for (std::size_t j = 0; j < x_.size(); ++j) {
-    const Node& symbol = *def.unknowns[j].node();
-    if (symbol.order == 0) state.values[symbol.index] = x_[j];
-    if (symbol.order == 1) state.slopes[symbol.index] = x_[j];
-    const Node& slope = *def.derivatives[j].node();
-    if (symbol.order == 0 && slope.order == 1 && slope.index == symbol.index)
-      state.slopes[symbol.index] = dx_[j];
-  }
-  return outcome;
+  if (mode_->reduced != nullptr)
+    mode_->reduced->fix_replacements(state.values, fixed, fixed_unknowns, x_);
+  return solve_for_start(t, fixed_unknowns);
 }
 
 ConsistentOutcome InitialProblem::solve_for_start(double t, const std::vector<bool>& fixed) {
-  if (x_.size() <= kLargestLeastChange)
-    return solver_->solve_start(data_, t, x_.data(), dx_.data(), fixed);
-  if (square_ == nullptr) {
+  // Dense least changes treat all given values alike, blocks choose which of them give way, but
+  // take far less time.
+  constexpr std::size_t kQuick = 100;
+  if (blocks_ == nullptr) {
     std::vector<bool> given = given_;
     for (std::size_t j = given.size(); j < x_.size(); ++j)
       given.push_back(dae_->is_differential(j));
-    square_ = std::make_unique<SquareStart>(*graph_, dae_->definition(), given, fixed);
+    blocks_ = std::make_unique<BlockStart>(*graph_, dae_->definition(), given, fixed);
   }
-  if (square_->excess_equation() < dae_->equation_count())
-    return {ConsistentStatus::kNotConverged, square_->excess_equation()};
-  return square_->solve(data_, t, x_, dx_);
+  const bool begins_with_blocks = x_.size() > kQuick || blocks_->leaves_no_choice();
+  ConsistentOutcome first;
+  for (const bool by_blocks : {begins_with_blocks, !begins_with_blocks}) {
+    if (!by_blocks && x_.size() > kLargestLeastChange) continue;
+    std::vector<double> x = x_;
+    std::vector<double> dx = dx_;
+    const ConsistentOutcome outcome =
+        by_blocks ? blocks_->solve(data_, t, x, dx)
+                  : solver_->solve_start(data_, t, x.data(), dx.data(), fixed);
+    if (outcome.ok()) {
+      x_ = std::move(x);
+      dx_ = std::move(dx);
+      return outcome;
+    }
+    if (first.ok()) first = outcome;
+  }
+  return first;
 }
 
 }  // namespace saltus

@@ -366,6 +366,36 @@ bool ModeRun::follow_states(double t, SystemState& state) {
   return false;
 }
 
+ConsistentOutcome ModeRun::start_from(double t, const std::vector<double>& x,
+                                      const std::vector<double>& dx, SystemState& state) {
+  if (start_ != nullptr) {
+    const ConsistentOutcome outcome = start_->start_from(t, x, dx, state);
+    if (outcome.ok()) take_start(state);
+    return outcome;
+  }
+  gather(state);
+  x_ = x;
+  dx_ = dx;
+  if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
+  if (projection_ == nullptr)
+    if (const ConsistentOutcome outcome = constraints().solve(data_, t, x_.data(), dx_.data());
+        !outcome.ok())
+      return outcome;
+  return complete(t, state);
+}
+
+bool ModeRun::starts_as_given(double t, SystemState& state, const std::vector<bool>& fixed) {
+  if (start_ != nullptr) return false;
+  SystemState unchanged = state;
+  if (!follow_states(t, unchanged)) return false;
+  for (const VariableId id : analysed_->unknowns)
+    if (fixed[id.index()] && !(std::abs(unchanged.values[id.index()] - state.values[id.index()]) <=
+                               1e-12 * (1.0 + std::abs(state.values[id.index()]))))
+      return false;
+  state = std::move(unchanged);
+  return true;
+}
+
 ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
                                                  const std::vector<bool>& fixed) {
   if (start_ != nullptr) {
@@ -373,54 +403,19 @@ ConsistentOutcome ModeRun::make_start_consistent(double t, SystemState& state,
     if (outcome.ok()) take_start(state);
     return outcome;
   }
-  // Where the start values satisfy all constraints as they are, nothing need change.
-  SystemState unchanged = state;
-  if (follow_states(t, unchanged)) {
-    bool held = true;
-    for (const VariableId id : analysed_->unknowns)
-      held = held && (!fixed[id.index()] ||
-                      std::abs(unchanged.values[id.index()] - state.values[id.index()]) <=
-                          1e-12 * (1.0 + std::abs(state.values[id.index()])));
-    if (held) {
-      state = std::move(unchanged);
-      return {};
-    }
-  }
+  if (starts_as_given(t, state, fixed)) return {};
   gather(state);
   std::vector<bool> fixed_unknowns;
   for (const Expr& symbol : analysed_->dae->definition().unknowns)
     fixed_unknowns.push_back(symbol.node()->order == 0 && fixed[symbol.node()->variable().index()]);
-  fix_what_stands_for(state, fixed, fixed_unknowns);
+  if (analysed_->reduced != nullptr)
+    analysed_->reduced->fix_replacements(state.values, fixed, fixed_unknowns, x_);
   if (!select_states_if_large(t)) return {ConsistentStatus::kNotConverged, 0};
   const ConsistentOutcome outcome =
       constraints().solve_start(data_, t, x_.data(), dx_.data(), fixed_unknowns);
   if (outcome.ok()) return complete(t, state);
   if (projection_ != nullptr && selector_ != nullptr) active_ = nullptr;
   return outcome;
-}
-
-// A fixed start value of an eliminated unknown is one of the unknown that stands for it.
-void ModeRun::fix_what_stands_for(const SystemState& state, const std::vector<bool>& fixed,
-                                  std::vector<bool>& fixed_unknowns) {
-  if (analysed_->reduced == nullptr) return;
-  const auto& def = analysed_->dae->definition();
-  for (const auto& [eliminated, replacement] : analysed_->reduced->replacements) {
-    if (eliminated->order != 0 || eliminated->index >= fixed.size() || !fixed[eliminated->index])
-      continue;
-    const std::vector<Expr> leaves = leaves_of(replacement);
-    if (leaves.size() != 1) continue;
-    const auto place = std::ranges::find_if(
-        def.unknowns, [&](const Expr& symbol) { return symbol.same_as(leaves.front()); });
-    if (place == def.unknowns.end()) continue;
-    const auto j = static_cast<std::size_t>(place - def.unknowns.begin());
-    if (fixed_unknowns[j]) continue;
-    // Replacements are affine with numbers as coefficients.
-    const Expr zero[] = {0.0};
-    const double offset = substitute(replacement, leaves, zero).number();
-    const double factor = partial(replacement, leaves.front()).number();
-    x_[j] = (state.values[eliminated->index] - offset) / factor;
-    fixed_unknowns[j] = true;
-  }
 }
 
 // Large reduced forms have no least-change projection: the states are chosen from the guess, and

@@ -71,6 +71,15 @@ class ModeRun {
   // does.
   TransferOutcome transfer(double t, const SystemState& before, const std::vector<bool>& set,
                            bool within_region, SystemState& state);
+  // Takes a point of the form that start values are found in, which satisfies all its equations.
+  ConsistentOutcome start_from(double t, const std::vector<double>& x,
+                               const std::vector<double>& dx, SystemState& state);
+  // The mode in that form.
+  const AnalysedMode& start_form() const {
+    return start_ != nullptr ? start_->start_form() : *analysed_;
+  }
+  // Whether the start values satisfy all constraints as they are; then the state is complete.
+  bool starts_as_given(double t, SystemState& state, const std::vector<bool>& fixed);
   // The same for start values, where fixed variables (by VariableId) may not change and the others
   // change as little as possible where they must.
   ConsistentOutcome make_start_consistent(double t, SystemState& state,
@@ -151,8 +160,6 @@ class ModeRun {
   bool update_projector(double t, const double* x);
   void gather(const SystemState& state);
   void take_start(const SystemState& state);
-  void fix_what_stands_for(const SystemState& state, const std::vector<bool>& fixed,
-                           std::vector<bool>& fixed_unknowns);
   bool select_states_if_large(double t);
   ConsistentOutcome complete(double t, SystemState& state);
   void hand_over(double t, SystemState& state);
