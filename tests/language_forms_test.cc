@@ -426,6 +426,14 @@ model X Real u(start = -1) = -1 - time; Real y = rem(3.5, u); end X;)"},
 };
 
 const std::vector<Form> kMoreForms = {
+    {"text of an enumeration that varies", 6, R"(
+type E = enumeration(one, two, three); model X E e = if time > 0.5 then E.two else E.one;
+Real y = (if String(e) == "two" then 1 else 0) + (if "one" == String(e) then 10 else 0) + (if String(e) <> "three" then 5 else 0) + (if String(e) == "four" then 100 else 0);
+end X;)"},
+    {"text of a Boolean that varies", 3, R"(
+model X Boolean b = time > 0.5;
+Real y = (if String(b) == "true" then 1 else 0) + (if String(b) <> "false" then 2 else 0) + (if String(b) == "false" then 4 else 0);
+end X;)"},
     {"clocked counter", 10, R"(
 model X Integer n(start=0); Real y; equation when Clock(1,10) then n = previous(n) + 1;
 end when; y = hold(n) - 1; end X;)"},

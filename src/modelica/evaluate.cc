@@ -145,6 +145,39 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
           is_and ? left.numbers[i] && right.numbers[i] : left.numbers[i] || right.numbers[i];
     return result;
   }
+  // String(e) == "a" of an enumeration or Boolean that varies: e is the value of that name.
+  if (e.op == BinaryOperator::kEqual || e.op == BinaryOperator::kNotEqual)
+    for (const auto& [said, other] : {std::pair{&e.left, &e.right}, std::pair{&e.right, &e.left}}) {
+      const auto* c = (*said)->as<CallExpression>();
+      if (c == nullptr || c->function.text() != "String" || c->arguments.size() != 1 ||
+          !c->named.empty())
+        continue;
+      const Value varying = evaluate(*c->arguments[0], scope);
+      const bool is_boolean = varying.type == BasicType::kBoolean;
+      if (!varying.is_scalar() || varying.numbers.empty() ||
+          (!is_boolean &&
+           (varying.type != BasicType::kEnumeration || varying.definition == nullptr)) ||
+          fixed_number(varying.number()))
+        continue;
+      const Value text = evaluate(**other, scope);
+      if (text.type != BasicType::kString || !text.is_scalar()) continue;
+      Expr equal = 0.0;
+      if (is_boolean) {
+        if (text.text() == "true") equal = varying.number();
+        if (text.text() == "false") equal = !varying.number();
+      } else {
+        const auto& literals = varying.definition->enumeration;
+        for (std::size_t k = 0; k < literals.size(); ++k) {
+          Value literal = varying;
+          literal.numbers = {Expr(static_cast<double>(k + 1))};
+          if (literals[k].name == text.text())
+            equal = compare(BinaryOperator::kEqual, varying, literal, expression).number();
+        }
+      }
+      Value result = Value::boolean(false);
+      result.numbers = {e.op == BinaryOperator::kEqual ? equal : !equal};
+      return result;
+    }
   const Value left = evaluate(*e.left, scope);
   const Value right = evaluate(*e.right, scope);
   if (left.type == BasicType::kRecord || right.type == BasicType::kRecord) {
