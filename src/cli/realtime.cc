@@ -251,6 +251,11 @@ void add_realtime_command(CLI::App& program, int& status) {
           "0, with a link 64")
       ->option_text("N");
   command
+      ->add_option("--prepare-seconds", engine.prepare_seconds,
+                   "wall time that the preparation may take; default 120")
+      ->check(CLI::PositiveNumber)
+      ->option_text("S");
+  command
       ->add_option("--rehearse", engine.rehearsal_inputs,
                    "inputs for the preparation, as for --input; default: those of --input, else "
                    "the start values")
