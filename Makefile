@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench siconos soak format lint sanitize fuzz kills docs clean setup setup-dev
+.PHONY: help run build test bench pace siconos soak format lint sanitize fuzz kills docs clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -33,6 +33,9 @@ soak: $(RELEASE)/build.ninja  ## run 10,000 random drivetrains against their ref
 	@cmake --build --preset release -j $(JOBS) --target saltus_oracle
 	@mkdir -p results/soak
 	@$(RELEASE)/tests/oracle/saltus_oracle --seeds 0:$(SEEDS) --jobs $(JOBS) --dump results/soak
+
+pace: build  ## run two drivetrains by the clock at 1 kHz for a minute each; fails if a sample takes longer than its period
+	@scripts/pace $(SALTUS)
 
 siconos: build  ## compare with Siconos (Debian package python3-siconos) on three nonsmooth systems
 	@benchmarks/siconos/compare.py $(SALTUS)

@@ -374,6 +374,8 @@ end Late;)"),
                                    {.step = 0.01});
   EXPECT_NE(late.find("delay"), std::string::npos) << late;
   const HybridSystem clutch = from_library("Saltus.Drivetrain.Examples.Engagement");
+  EXPECT_NE(refusal(clutch, {.step = 0.01, .prepare_seconds = 1e-9}).find("took longer"),
+            std::string::npos);
   EXPECT_NE(refusal(clutch, {.step = 0.0}), "");
   EXPECT_NE(refusal(clutch, {.step = 1e-12}), "");
 }

@@ -1,6 +1,7 @@
 within Saltus;
 package FutureHybrid "Hybrid drivetrain with lockable friction elements, after Reiter"
   model Element "Friction element on speeds: slips with its capacity, or is locked"
+    constant Real J_unit(unit = "kg.m2") = 1 "Makes a torque of an acceleration";
     parameter Real c_f(unit = "N.m") = 1 "Capacity at pressure 1";
     Real pressure "0: open, 1: full";
     Real w_rel(unit = "rad/s") "Slip";
@@ -30,7 +31,7 @@ package FutureHybrid "Hybrid drivetrain with lockable friction elements, after R
       s = tau;
       w_rel = 0;
     else
-      s = if pre(mode) == 0 then mode*capacity + a_rel else 0;
+      s = if pre(mode) == 0 then mode*capacity + J_unit*a_rel else 0;
       tau = if mode == 2 then 0 else mode*capacity;
     end if;
     annotation(Documentation(info = "<html>

@@ -64,7 +64,8 @@ void print_summary(const RealtimeResult& result, const RealtimeArguments& argume
        micros(l.p999), micros(l.most), l.overruns);
   if (l.event_steps > 0) tell("             median {} with an event\n", micros(l.event_median));
   if (arguments.options.paced)
-    tell("  wake-up    median {} late, most {}\n", micros(l.late_median), micros(l.late_most));
+    tell("  wake-up    median {} late, most {}; {} samples interrupted for longer than a period\n",
+         micros(l.late_median), micros(l.late_most), l.interrupted);
   for (std::size_t k = 0; k < result.deviations.size() && k < 5; ++k) {
     const Deviation& d = result.deviations[k];
     tell("  {}  {} off by {:.2e} ({:.1e} of its size) at t = {:.6g}\n",
@@ -88,6 +89,7 @@ std::string json_text(const RealtimeResult& result) {
                        {"p999", l.p999},
                        {"max", l.most},
                        {"overruns", l.overruns},
+                       {"interrupted", l.interrupted},
                        {"event_steps", l.event_steps},
                        {"event_median", l.event_median},
                        {"late_median", l.late_median},
@@ -250,6 +252,11 @@ void add_realtime_command(CLI::App& program, int& status) {
           "modes to prepare besides those that the rehearsal meets, nearest first; default "
           "0, with a link 64")
       ->option_text("N");
+  command
+      ->add_option("--prepare-seconds", engine.prepare_seconds,
+                   "wall time that the preparation may take; default 120")
+      ->check(CLI::PositiveNumber)
+      ->option_text("S");
   command
       ->add_option("--rehearse", engine.rehearsal_inputs,
                    "inputs for the preparation, as for --input; default: those of --input, else "

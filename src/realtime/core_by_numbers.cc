@@ -51,12 +51,14 @@ struct Rows {
 
 class Reduction {
  public:
+  // `freezes`: coefficients that read slots count as numbers.
   Reduction(const HybridSystem& system, const Mode& mode, const std::vector<double>& parameters,
-            const std::vector<double>& slots)
+            const std::vector<double>& slots, bool freezes)
       : name_(mode.name),
         unknowns_(unknowns_of(system, mode)),
         written_(write_out(system, mode, unknowns_)),
-        n_(static_cast<Eigen::Index>(unknowns_.size())) {
+        n_(static_cast<Eigen::Index>(unknowns_.size())),
+        freezes_(freezes) {
     for (Eigen::Index j = 0; j < n_; ++j)
       place_.emplace(unknowns_[static_cast<std::size_t>(j)].index(), j);
     read_equations(state_inputs(system), parameters, slots);
@@ -104,6 +106,7 @@ class Reduction {
   std::vector<VariableId> unknowns_;
   DaeDefinition written_;
   Eigen::Index n_;
+  bool freezes_;
   std::unordered_map<std::size_t, Eigen::Index> place_;  // of a variable
   std::vector<bool> is_differentiated_;                  // by unknown
   std::vector<Expr> inputs_;                             // r
@@ -141,7 +144,7 @@ void Reduction::read_equations(const std::vector<std::vector<Expr>>& groups,
       is_number = is_number && !leaf.is_variable() && !leaf.same_as(written_.time);
       reads_slots = reads_slots || leaf.is_slot();
     }
-    if (!is_number) continue;
+    if (!is_number || (reads_slots && !freezes_)) continue;
     if (reads_slots) frozen.push_back(formulas.size());
     formulas.push_back(entry.value);
     places.emplace_back(entry.row, entry.column);
@@ -559,7 +562,12 @@ ModeCore Reduction::core() {
 
 ModeCore core_by_numbers(const HybridSystem& system, const Mode& mode,
                          const std::vector<double>& parameters, const std::vector<double>& slots) {
-  return Reduction(system, mode, parameters, slots).core();
+  // A core for all values of the slots is better than one for those of now.
+  try {
+    return Reduction(system, mode, parameters, slots, false).core();
+  } catch (const Error&) {
+    return Reduction(system, mode, parameters, slots, true).core();
+  }
 }
 
 }  // namespace saltus

@@ -8,6 +8,7 @@
 
 #include "analysis/sorted_waves.h"
 #include "base/error.h"
+#include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "realtime/input_table.h"
 
@@ -64,9 +65,22 @@ RealtimeEngine::RealtimeEngine(const HybridSystem& system, const RealtimeOptions
   for (const Parameter& p : system_.parameters()) parameters_.push_back(p.value);
   tables_.parameter_count = parameters_.size();
   tables_.parameters = parameters_.data();
-  compile();
-  find_start();
-  rehearse(stop_time);
+  const StopScope scope(nullptr, options.prepare_seconds);
+  try {
+    compile();
+    find_start();
+    rehearse(stop_time);
+  } catch (const StopRequested&) {
+    refuse_to_go_on();
+  }
+}
+
+void RealtimeEngine::refuse_to_go_on() const {
+  throw Error(fmt::format(
+      "the preparation took longer than {:g} s; {} modes were prepared and the rehearsal was at "
+      "t = {:.10g}",
+      options_.prepare_seconds, prepared_count(),
+      engine_.model == nullptr ? tables_.start_time : time()));
 }
 
 // What is not there is refused, not approximated.
@@ -409,6 +423,9 @@ std::size_t RealtimeEngine::find_or_prepare(double t) noexcept {
   } catch (const Error& error) {
     objection_ = error.message();
     return FS_NONE;
+  } catch (const StopRequested&) {
+    is_late_ = true;  // this must not pass through C
+    return FS_NONE;
   }
 }
 
@@ -448,6 +465,8 @@ void RealtimeEngine::rehearse(double stop_time) {
   while (time() < end && refusal_.empty() && engine_.is_terminated == 0) {
     objection_.clear();
     const unsigned status = step(table ? table->at(time()) : nullptr);
+    check_stop();
+    if (is_late_) refuse_to_go_on();
     if ((status & kResetLost) != 0) refuse("reinit sets a variable that is no state");
     if ((status & kStateNotFinite) != 0) refuse("a step of this length has no finite solution");
     if ((status & kStateJumped) != 0)
@@ -488,6 +507,7 @@ void RealtimeEngine::prepare_neighbours() {
     for (const std::size_t next :
          events_->modes().neighbours(flat_of_[queue[k]], parameters_, start_state_.slots)) {
       if (prepared_count() >= most || general_.contains(next)) continue;
+      check_stop();
       std::ranges::copy(start_state_.values, engine_.base_values);
       std::ranges::copy(start_state_.slopes, engine_.base_slopes);
       std::ranges::copy(start_state_.slots, engine_.slots);

@@ -47,6 +47,7 @@ struct RealtimeOptions {
   std::vector<std::string> outputs = {};  // names of variables; empty: all
   std::size_t neighbours = 0;             // modes prepared besides those that the rehearsal meets
   std::string rehearsal_inputs = {};      // CSV file (input_table.h); empty: start values
+  double prepare_seconds = 120.0;         // wall time that the preparation may take
 };
 
 // What a step had to do, or could not; several may apply.
@@ -133,6 +134,7 @@ class RealtimeEngine {
   };
 
   void refuse_unsupported() const;
+  [[noreturn]] void refuse_to_go_on() const;
   void compile();
   void compile_levels(const std::vector<std::vector<Expr>>& inputs, const std::vector<Expr>& sizes);
   void list_outputs();
@@ -173,6 +175,7 @@ class RealtimeEngine {
   std::map<std::size_t, std::size_t> general_;  // by mode of the model: the one for all values
   std::map<std::size_t, Way> ways_;             // by mode of the engine
   std::string refusal_;                         // met while rehearsing
+  bool is_late_ = false;                        // the preparation has had its time
   std::string objection_;  // why the last mode tried in vain cannot be prepared
   std::map<std::size_t, std::string> objections_;  // by mode of the engine
   std::map<std::pair<std::size_t, std::vector<double>>, std::string> singular_;  // by held values

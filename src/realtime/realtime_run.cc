@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/processor_time.h"
@@ -49,16 +50,15 @@ void ask_for_realtime(std::vector<std::string>& warnings) {
     warnings.push_back("memory is not locked: the system refuses mlockall");
 }
 
-Latency summarize(std::vector<double>& plain, std::vector<double>& with_events,
-                  std::vector<double>& late, double period) {
-  Latency latency;
+// `latency`: with what was counted while it ran.
+Latency summarize(Latency latency, std::vector<double>& plain, std::vector<double>& with_events,
+                  std::vector<double>& late) {
   std::vector<double> all = plain;
   all.insert(all.end(), with_events.begin(), with_events.end());
   latency.steps = all.size();
   latency.event_steps = with_events.size();
   for (const double t : all) {
     latency.most = std::max(latency.most, t);
-    if (t > period) ++latency.overruns;
     const double bin = 2.0 * std::log2(std::max(t, 1e-7) / 1e-7);
     const auto k = static_cast<std::size_t>(bin);
     if (latency.histogram.size() <= k) latency.histogram.resize(k + 1, 0);
@@ -216,10 +216,15 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
       late.push_back(std::max(0.0, now() - due));
     }
     const double* inputs = table ? table->at(engine.time()) : link ? link->receive() : nullptr;
+    // The processor's clock is a system call: only where there is time for it.
+    const double computed_before = options.paced ? processor_seconds() : 0.0;
     const double before = now();
     status = engine.step(inputs);
     engine.read_outputs(row.data());
     const double took = now() - before;
+    const double computed = options.paced ? processor_seconds() - computed_before : took;
+    result.latency.overruns += computed > step ? 1 : 0;
+    result.latency.interrupted += took > step && computed <= step ? 1 : 0;
     if (link) link->send(engine.time(), status, row.data());
     ((status & kEventTaken) != 0 ? with_events : plain).push_back(took);
     result.unprepared += (status & kModeUnprepared) != 0 ? 1 : 0;
@@ -238,7 +243,7 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
   for (std::size_t k = 0; k < width; ++k) run.final[engine.output_names()[k]] = row[k];
   run.statistics.integrate_seconds = now() - clock_start;
   run.statistics.wall_seconds = now() - begun;
-  result.latency = summarize(plain, with_events, late, step);
+  result.latency = summarize(std::move(result.latency), plain, with_events, late);
   const bool is_full = options.engine.rounds == InstantRounds::kFull;
   const std::string where = fmt::format("at t = {:.10g}", run.time);
   if ((status & kModelTerminated) != 0) {

@@ -30,8 +30,9 @@ struct Latency {
   double most = 0.0;
   double event_median = 0.0;  // of the steps with an event; 0: there are none
   std::size_t event_steps = 0;
-  std::size_t overruns = 0;  // steps that took longer than the period
-  double late_median = 0.0;  // of paced runs
+  std::size_t overruns = 0;     // steps whose own computation was longer than the period
+  std::size_t interrupted = 0;  // of paced runs: longer only because the system ran something else
+  double late_median = 0.0;     // of paced runs
   double late_most = 0.0;
   std::vector<std::size_t> histogram;  // bin k: from 100 ns x 2^(k/2) on
 };
