@@ -24,14 +24,6 @@ constexpr double kAtOnce = 1e-9;
 // Until the sliding mode is made.
 constexpr std::size_t kUnknownSurface = static_cast<std::size_t>(-1);
 
-std::size_t first_by_priority(const std::vector<Guard>& guards,
-                              const std::vector<std::size_t>& fired) {
-  std::size_t chosen = fired.front();
-  for (const std::size_t g : fired)
-    if (guards[g].priority < guards[chosen].priority) chosen = g;
-  return chosen;
-}
-
 // Whether the expression depends on derivatives: those jump at a switch, so it cannot be held at
 // zero by mixing them.
 bool has_derivatives(const Expr& e) {

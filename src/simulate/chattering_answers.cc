@@ -57,21 +57,25 @@ Meeting on_face(const Meeting& meeting, const std::vector<Place>& places) {
   return result;
 }
 
-std::size_t make_surface(Run& run, const Meeting& meeting, std::size_t surface) {
-  const Mode& positive = run.system.modes()[meeting.sides.back().mode.index()];
-  const Expr& value = meeting.crossings.back()[surface].value;
-  if (const auto known = find_surface(run, value)) return known->index;
-  const std::string number =
-      run.chattering.surfaces.empty() ? "" : std::to_string(run.chattering.surfaces.size() + 1);
-  const std::string side = meeting.surface_count() == 1 && run.events == nullptr
-                               ? fmt::format("mode '{}'", positive.name)
-                               : "its positive side";
+std::size_t add_surface(Run& run, const Expr& value, const std::string& side) {
+  std::vector<Chattering::Surface>& surfaces = run.chattering.surfaces;
+  const std::string number = surfaces.empty() ? "" : std::to_string(surfaces.size() + 1);
   const Expr weight = run.system.variable(
       unused_name(run, "alpha" + number),
       {.unit = "1",
        .description = fmt::format("weight of {} while sliding on {} = 0", side, to_string(value))});
-  run.chattering.surfaces.push_back({value, weight});
-  return run.chattering.surfaces.size() - 1;
+  surfaces.push_back({value, weight});
+  return surfaces.size() - 1;
+}
+
+std::size_t make_surface(Run& run, const Meeting& meeting, std::size_t surface) {
+  const Mode& positive = run.system.modes()[meeting.sides.back().mode.index()];
+  const Expr& value = meeting.crossings.back()[surface].value;
+  if (const auto known = find_surface(run, value)) return known->index;
+  return add_surface(run, value,
+                     meeting.surface_count() == 1 && run.events == nullptr
+                         ? fmt::format("mode '{}'", positive.name)
+                         : "its positive side");
 }
 
 // Variables of only the positive side that the way back sets, where that agrees with their values:
@@ -149,15 +153,8 @@ std::optional<KnownSurface> find_surface(const Run& run, const Expr& value) {
 Expr weight_of(Run& run, const Expr& surface) {
   for (const Chattering::Surface& known : run.chattering.surfaces)
     if (known.value.same_as(surface)) return known.weight;
-  const std::string number =
-      run.chattering.surfaces.empty() ? "" : std::to_string(run.chattering.surfaces.size() + 1);
-  const Expr weight = run.system.variable(
-      unused_name(run, "alpha" + number),
-      {.unit = "1",
-       .description =
-           fmt::format("weight of its positive side while sliding on {} = 0", to_string(surface))});
-  run.chattering.surfaces.push_back({surface, weight});
-  return weight;
+  const std::size_t made = add_surface(run, surface, "its positive side");
+  return run.chattering.surfaces[made].weight;
 }
 
 std::string unused_name(const Run& run, const std::string& name) {

@@ -53,9 +53,7 @@ void stop_if_circular(Run& run) {
 void take_transition(Run& run, const Firing& firing, bool hop_follows_event) {
   const ModeRun& from = *run.now.mode;
   const std::vector<Guard>& guards = from.mode().guards;
-  std::size_t chosen = firing.guards.front();
-  for (const std::size_t g : firing.guards)
-    if (guards[g].priority < guards[chosen].priority) chosen = g;
+  const std::size_t chosen = first_by_priority(guards, firing.guards);
   const Guard& guard = guards[chosen];
   run.instant.sequence.push_back({&from.mode(), run.now.state, guard.name});
 
@@ -135,6 +133,14 @@ void take_hop(Run& run, const Firing& firing, bool hop_follows_event) {
 }
 
 }  // namespace
+
+std::size_t first_by_priority(const std::vector<Guard>& guards,
+                              const std::vector<std::size_t>& fired) {
+  std::size_t chosen = fired.front();
+  for (const std::size_t g : fired)
+    if (guards[g].priority < guards[chosen].priority) chosen = g;
+  return chosen;
+}
 
 void log_event(SimulateResult& result, Event event, bool hop_follows_event) {
   if (hop_follows_event) mark_instantaneous(result.events.back());

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "base/id.h"
 #include "locate/guard_watch.h"
+#include "model/system.h"
 #include "simulate/result.h"
 
 namespace saltus {
@@ -29,6 +31,9 @@ void settle_hops(Run& run, const Firing& first);
 const Firing& next_firing(Run& run);
 // The run has stopped on the way into another mode: the state is the one it had before.
 void stay_in(Run& run, ModeId id);
+// Of guards that fire at one instant, the one whose transition is taken.
+std::size_t first_by_priority(const std::vector<Guard>& guards,
+                              const std::vector<std::size_t>& fired);
 // Adds an event to the log. A hop that follows another makes that one instantaneous.
 void log_event(SimulateResult& result, Event event, bool hop_follows_event);
 // The run is in the mode that the event leads to: stores the point, and logs the event with what
