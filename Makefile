@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench pace siconos soak format lint sanitize fuzz kills docs clean setup setup-dev
+.PHONY: help run build test bench pace siconos soak format lint sanitize fuzz kills docs package package-test clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -11,7 +11,7 @@ SEEDS ?= 2000
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cc')
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build  ## install what is missing, build, simulate the gearbox and write its report
 	@mkdir -p results
@@ -19,7 +19,7 @@ run: build  ## install what is missing, build, simulate the gearbox and write it
 	@echo "The report is results/$(EXAMPLE).html"
 
 build: $(RELEASE)/build.ninja  ## build the program: build/release/saltus
-	@cmake --build --preset release -j $(JOBS) --target saltus
+	@cmake --build --preset release -j $(JOBS) --target saltus saltus-studio
 
 test: $(RELEASE)/build.ninja  ## build everything and run all tests
 	@cmake --build --preset release -j $(JOBS)
@@ -63,6 +63,15 @@ kills: build  ## end 50 long runs by kill -9 at random moments and read what the
 docs: | setup-dev  ## build the documentation as a site: build/site/index.html
 	@mkdocs build --quiet
 	@echo "The site is build/site/index.html"
+
+package: $(RELEASE)/build.ninja  ## make a Debian package and an archive: build/package
+	@cmake --build --preset release -j $(JOBS)
+	@cd $(RELEASE) && cpack -B ../package >/dev/null
+	@ls build/package/*.deb build/package/*.tar.gz
+
+package-test: $(RELEASE)/build.ninja  ## install the package in a fresh Debian 12 (debootstrap, root) and run the gearbox
+	@cmake --build --preset release -j $(JOBS)
+	@scripts/package_test $(RELEASE)
 
 clean:  ## remove what was built and simulated
 	@rm -rf build results

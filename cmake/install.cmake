@@ -1,5 +1,5 @@
 # What `cmake --install` puts where, and the package that `find_package(saltus)` finds:
-# target saltus::saltus, headers under include/saltus/<room>/.
+# target saltus::saltus, public headers under include/saltus, what they need under include/saltus/internal.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/saltus)
 
@@ -11,13 +11,7 @@ set_target_properties(saltus_all PROPERTIES EXPORT_NAME saltus)
 
 install(TARGETS saltus_all ${SALTUS_LIBRARIES} EXPORT saltus)
 install(EXPORT saltus NAMESPACE saltus:: FILE saltusTargets.cmake DESTINATION ${package_dir})
-foreach(room IN LISTS SALTUS_ROOMS)
-  if(NOT room STREQUAL "cli")
-    install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/${room}
-            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saltus FILES_MATCHING
-            PATTERN "*.h" PATTERN "*_test*.h" EXCLUDE)
-  endif()
-endforeach()
+include(public_headers)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/saltusConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/saltusConfig.cmake
@@ -35,5 +29,5 @@ install(FILES ${PROJECT_BINARY_DIR}/saltusConfig.cmake
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/library DESTINATION ${CMAKE_INSTALL_DATADIR}/saltus)
 
 if(TARGET saltus)
-  install(TARGETS saltus)
+  install(TARGETS saltus saltus-studio)
 endif()

@@ -1,6 +1,4 @@
-#include "model/system.h"
-#include "output/csv.h"
-#include "simulate/simulate.h"
+#include <saltus/saltus.h>
 using namespace saltus;
 
 int main() {

@@ -1,5 +1,5 @@
 # Checks that a room includes only itself and rooms above it in the list SALTUS_ROOMS of
-# src/CMakeLists.txt, that of the others only `cli` includes the feeder `modelica`, and that every
+# src/CMakeLists.txt, that of the others only `c_api` and `cli` include the feeder `modelica`, and that every
 # folder of src is in that list. Also that no two headers define a type of the same name: all share
 # one namespace, and the linker would merge what differs.
 #   cmake -DSOURCE_DIR=<path of src> -P check_layers.cmake
@@ -54,8 +54,8 @@ foreach(room IN LISTS rooms)
         list(APPEND violations "${file} includes \"${path}\", which names no room")
       elseif(position GREATER own)
         list(APPEND violations "${file} includes \"${path}\", but ${other} is below ${room}")
-      elseif(other STREQUAL "modelica" AND NOT room MATCHES "^(modelica|cli)$")
-        list(APPEND violations "${file} includes \"${path}\", but only cli reads Modelica text")
+      elseif(other STREQUAL "modelica" AND NOT room MATCHES "^(modelica|c_api|cli)$")
+        list(APPEND violations "${file} includes \"${path}\", but only c_api and cli read Modelica text")
       endif()
     endforeach()
   endforeach()

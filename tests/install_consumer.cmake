@@ -10,3 +10,11 @@ execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${CONSUMER} -B ${SCRATCH}/b
                 COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH}/build COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${SCRATCH}/build/consumer COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${SCRATCH}/build/c_consumer ${SCRATCH} COMMAND_ERROR_IS_FATAL ANY)
+
+# What a program cannot reach: the headers of the rooms by their own names, and those that no public header needs.
+foreach(header model/system.h saltus/model/system.h saltus/internal/simulate/run.h)
+  if(EXISTS ${SCRATCH}/prefix/include/${header})
+    message(FATAL_ERROR "${header} is installed, and is private")
+  endif()
+endforeach()

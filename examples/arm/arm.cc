@@ -60,7 +60,14 @@ HybridSystem make_arm() {
       {"path, horizontally", l1 * cos(q1) + l2 * cos(q1 + q2) == x0 + r * cos(path)},
       {"path, vertically", l1 * sin(q1) + l2 * sin(q1 + q2) == y0 + r * sin(path)}};
 
-  arm.experiment = {.stop_time = 6.0, .interval = 0.01};
+  arm.derive("elbow.x", l1 * cos(q1), {.unit = "m", .description = "second joint"});
+  arm.derive("elbow.y", l1 * sin(q1), {.unit = "m", .description = "second joint"});
+  arm.derive("tip.x", l1 * cos(q1) + l2 * cos(q1 + q2),
+             {.unit = "m", .description = "on the path"});
+  arm.derive("tip.y", l1 * sin(q1) + l2 * sin(q1 + q2),
+             {.unit = "m", .description = "on the path"});
+  arm.experiment = {
+      .stop_time = 6.0, .interval = 0.01, .drawing = {"0,0 elbow.x,elbow.y tip.x,tip.y"}};
   return arm;
 }
 

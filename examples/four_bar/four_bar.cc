@@ -69,7 +69,15 @@ HybridSystem make_four_bar() {
       {"pin B, horizontally", x2 + c2 == d + l3 * cos(phi3)},
       {"pin B, vertically", y2 + s2 == l3 * sin(phi3)}};
 
-  linkage.experiment = {.stop_time = 2.0, .tolerance = 1e-8, .interval = 0.002};
+  linkage.derive("A.x", l1 * cos(phi1), {.unit = "m", .description = "pin of crank and coupler"});
+  linkage.derive("A.y", l1 * sin(phi1), {.unit = "m", .description = "pin of crank and coupler"});
+  linkage.derive("B.x", d + l3 * cos(phi3),
+                 {.unit = "m", .description = "pin of coupler and rocker"});
+  linkage.derive("B.y", l3 * sin(phi3), {.unit = "m", .description = "pin of coupler and rocker"});
+  linkage.experiment = {.stop_time = 2.0,
+                        .tolerance = 1e-8,
+                        .interval = 0.002,
+                        .drawing = {"0,0 A.x,A.y B.x,B.y d,0"}};
   return linkage;
 }
 

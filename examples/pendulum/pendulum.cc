@@ -56,7 +56,7 @@ HybridSystem make_pendulum() {
                        {"control law", cos(beta) * u == m * (g - 2.0 * omega * vy -
                                                              omega * omega * (y - y_target))}};
 
-  pendulum.experiment = {.stop_time = 4.8, .interval = 0.005};
+  pendulum.experiment = {.stop_time = 4.8, .interval = 0.005, .drawing = {"0,0 x,y"}};
   return pendulum;
 }
 

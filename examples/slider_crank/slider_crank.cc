@@ -59,7 +59,10 @@ HybridSystem make_slider_crank() {
       {"wrist, horizontally", x2 + c2 == x3},
       {"wrist, vertically", y2 + s2 == 0.0}};
 
-  crank.experiment = {.stop_time = 2.0, .tolerance = 1e-8, .interval = 0.002};
+  crank.derive("pin.x", l1 * c1, {.unit = "m", .description = "between crank and rod"});
+  crank.derive("pin.y", l1 * s1, {.unit = "m", .description = "between crank and rod"});
+  crank.experiment = {
+      .stop_time = 2.0, .tolerance = 1e-8, .interval = 0.002, .drawing = {"0,0 pin.x,pin.y x3,0"}};
   return crank;
 }
 

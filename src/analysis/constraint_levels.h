@@ -1,30 +1,16 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <vector>
 
 #include "analysis/formulations.h"
+#include "analysis/level_residuals.h"
 #include "expr/tape.h"
 #include "model/system.h"
 #include "model/system_state.h"
 
 namespace saltus {
-
-// Largest residuals of the constraints of a run on position, velocity and acceleration level, each
-// over the largest sum of magnitudes of its terms in its mode, and as they are, in the unit of the
-// constraint. Not a number: no constraint there.
-struct LevelResiduals {
-  using Levels = std::array<double, 3>;
-  Levels at_steps;     // accepted steps
-  Levels at_switches;  // both sides of every switch
-  Levels absolute_at_steps;
-  Levels absolute_at_switches;
-
-  LevelResiduals();
-  LevelResiduals& operator|=(const LevelResiduals& other);  // the larger of both
-};
 
 // Measures how far the points of a mode are from its constraints and their derivatives, whatever
 // form they come from. Accelerations are those the equations of motion give for the multipliers at

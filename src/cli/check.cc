@@ -1,22 +1,26 @@
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "cli/destinations.h"
 #include "cli/load.h"
 #include "cli/say.h"
 #include "model/build.h"
+#include "output/json.h"
 
 namespace saltus {
 namespace {
 
 struct CheckArguments {
   ModelChoice choice;
+  std::string json;
 };
 
 // Equations in force under the first branches; branches of unequal size are told by the range.
@@ -62,6 +66,27 @@ int run_check(const CheckArguments& arguments) {
   const std::size_t initial = flat.initial_equations.size();
   const std::string name = flat.system.name();
   const HybridSystem system = build(std::move(flat));
+  if (!arguments.json.empty()) {
+    nlohmann::ordered_json told = {{"model", name},
+                                   {"unknowns", unknowns},
+                                   {"equations", {equations.least, equations.most}},
+                                   {"initial_equations", initial},
+                                   {"discrete_variables", discretes},
+                                   {"relations", relations},
+                                   {"aliases", system.flat()->aliases},
+                                   {"parameters", nlohmann::ordered_json::array()},
+                                   {"experiment",
+                                    {{"start_time", system.experiment.start_time},
+                                     {"stop_time", system.experiment.stop_time},
+                                     {"tolerance", system.experiment.tolerance}}}};
+    for (const Parameter& parameter : system.parameters())
+      told["parameters"].push_back({{"name", parameter.name},
+                                    {"value", parameter.value},
+                                    {"unit", parameter.unit},
+                                    {"description", parameter.description}});
+    write_text(indented(told), arguments.json);
+    if (arguments.json == "-") return kReached;
+  }
   tell("{}\n", name);
   tell("  unknowns            {}\n", unknowns);
   if (equations.least == equations.most) {
@@ -86,6 +111,10 @@ void add_check_command(CLI::App& program, int& status) {
   CheckArguments& a = *arguments;
   command->footer("Exit status: 0 the model can be translated; 2 it is wrong.");
   add_model_options(*command, a.choice);
+  command
+      ->add_option("--json", a.json,
+                   "write the counts, the parameters and the experiment; - is standard output")
+      ->option_text("FILE|-");
   command->callback([arguments, &status] { status = run_check(*arguments); });
 }
 

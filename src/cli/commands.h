@@ -25,6 +25,7 @@ void add_realtime_command(CLI::App& program, int& status);
 void add_springs_command(CLI::App& program, int& status);
 void add_collisions_command(CLI::App& program, int& status);
 void add_delta_command(CLI::App& program, int& status);
+void add_studio_command(CLI::App& program, int& status);
 void add_examples_command(CLI::App& program, int& status);
 void add_help_command(CLI::App& program, int& status);
 

@@ -11,7 +11,6 @@
 
 #include "cli/commands.h"
 #include "cli/load.h"
-#include "modelica/library.h"
 
 namespace saltus {
 namespace {
@@ -27,24 +26,6 @@ std::string table(const Lines& lines) {
   return text;
 }
 
-// The models of the bundled packages of examples.
-Lines text_examples() {
-  Lines lines;
-  const std::filesystem::path folder = bundled_library();
-  if (folder.empty()) return lines;
-  Library library;
-  library.add_folder(folder);
-  for (const char* package : {"Saltus.Examples", "Saltus.Drivetrain.Examples"}) {
-    const ClassDefinition& parent = library.get(package);
-    for (const std::string& name : library.child_names(&parent)) {
-      const ClassDefinition* model = library.child(&parent, name);
-      if (model == nullptr || model->kind != ClassKind::kModel || model->partial) continue;
-      lines.emplace_back(model->qualified_name(), model->comment.text);
-    }
-  }
-  return lines;
-}
-
 }  // namespace
 
 void add_examples_command(CLI::App& program, int& status) {
@@ -57,7 +38,7 @@ void add_examples_command(CLI::App& program, int& status) {
       lines.emplace_back(example.name, fmt::format("{} (to {:g} s)", example.summary,
                                                    example.build().experiment.stop_time));
     // A reader that leaves early is no failure, so nothing that throws.
-    std::fputs((table(lines) + "\nIn Modelica:\n" + table(text_examples())).c_str(), stdout);
+    std::fputs((table(lines) + "\nIn Modelica:\n" + table(bundled_models())).c_str(), stdout);
     status = kReached;
   });
 }

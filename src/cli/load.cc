@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +16,7 @@
 #include "cli/say.h"
 #include "examples/examples.h"
 #include "model/build.h"
+#include "modelica/library.h"
 #include "modelica/load.h"
 
 namespace saltus {
@@ -52,16 +57,45 @@ void apply(HybridSystem& system, const std::string& setting) {
 
 }  // namespace
 
-std::filesystem::path bundled_library() {
+std::filesystem::path program_path() {
   std::error_code problem;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
-  if (problem) return {};
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", problem);
+#if defined(__linux__)
+  if (problem) {  // a changed root often has no /proc; this is the path that was executed
+    const auto* path = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    program = path == nullptr ? "" : std::filesystem::canonical(path, problem);
+  }
+#endif
+  return program;
+}
+
+std::filesystem::path bundled_library() {
+  const std::filesystem::path program = program_path();
+  if (program.empty()) return {};
+  std::error_code problem;
   for (const char* place : {"library", "../share/saltus/library"}) {
     const std::filesystem::path folder = program.parent_path() / place;
     if (std::filesystem::is_directory(folder / "Saltus", problem))
       return std::filesystem::weakly_canonical(folder, problem);
   }
   return {};
+}
+
+std::vector<std::pair<std::string, std::string>> bundled_models() {
+  std::vector<std::pair<std::string, std::string>> models;
+  const std::filesystem::path folder = bundled_library();
+  if (folder.empty()) return models;
+  Library library;
+  library.add_folder(folder);
+  for (const char* package : {"Saltus.Examples", "Saltus.Drivetrain.Examples"}) {
+    const ClassDefinition& parent = library.get(package);
+    for (const std::string& name : library.child_names(&parent)) {
+      const ClassDefinition* model = library.child(&parent, name);
+      if (model == nullptr || model->kind != ClassKind::kModel || model->partial) continue;
+      models.emplace_back(model->qualified_name(), model->comment.text);
+    }
+  }
+  return models;
 }
 
 bool is_modelica(const std::string& model) {

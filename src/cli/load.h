@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/flat_model.h"
@@ -12,6 +13,11 @@ namespace saltus {
 // The packages that come with the program: beside it where it was built, in the share folder where
 // it is installed. Empty: there are none.
 std::filesystem::path bundled_library();
+// Name and summary of each model in the packages of examples among them.
+std::vector<std::pair<std::string, std::string>> bundled_models();
+
+// This program's own file; empty: it cannot be told.
+std::filesystem::path program_path();
 
 // Whether MODEL names Modelica text: FILE.mo, FILE.mo:Class or a qualified class, not an example.
 bool is_modelica(const std::string& model);

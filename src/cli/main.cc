@@ -100,6 +100,7 @@ int run(int argc, const char* const* argv) {
   saltus::add_springs_command(program, status);
   saltus::add_collisions_command(program, status);
   saltus::add_delta_command(program, status);
+  saltus::add_studio_command(program, status);
   saltus::add_examples_command(program, status);
   saltus::add_help_command(program, status);
   try {

@@ -110,6 +110,9 @@ struct Experiment {
   double stop_time = 1.0;
   double tolerance = 1e-6;
   std::optional<double> interval;  // of stored points; none: 1/500 of the run; 0: every step
+  // What the report draws and moves: lines through points "0,0 rod.x,rod.y ...", where a coordinate
+  // is a number or the name of a result.
+  std::vector<std::string> drawing{};
 };
 
 class HybridSystem {

@@ -162,8 +162,23 @@ void Flattener::find_known_discretes(Instance& instance) {
     }
 }
 
+void Flattener::read_drawing(const ClassDefinition& model) {
+  const Argument* saltus = model.annotation()->find("__Saltus");
+  if (saltus == nullptr || saltus->modification == nullptr) return;
+  const Argument* drawing = saltus->modification->find("drawing");
+  if (drawing == nullptr || drawing->modification == nullptr ||
+      drawing->modification->value == nullptr)
+    return;
+  const Value lines =
+      evaluate(*drawing->modification->value, {root_, &root_->definition(), nullptr});
+  if (lines.strings.empty())
+    throw Error("'drawing' is an array of Strings, for example {\"0,0 x,y\"}", drawing->place.location());
+  flat_.system.experiment.drawing = lines.strings;
+}
+
 void Flattener::read_experiment(const ClassDefinition& model) {
   if (model.annotation() == nullptr) return;
+  read_drawing(model);
   const Argument* experiment = model.annotation()->find("experiment");
   if (experiment == nullptr || experiment->modification == nullptr) return;
   const auto number = [&](const char* name) -> std::optional<double> {

@@ -484,6 +484,7 @@ class Flattener {
   void check_imports();
   void find_known_discretes(Instance& instance);
   void read_experiment(const ClassDefinition& model);
+  void read_drawing(const ClassDefinition& model);
 
   [[noreturn]] static void refuse(const std::string& what, const Place& place);
 

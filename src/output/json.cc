@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <map>
-#include <unordered_set>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/version.h"
@@ -80,33 +80,11 @@ Json statistics_json(const Statistics& statistics) {
           {"wall_seconds", number(statistics.wall_seconds)}};
 }
 
-Json analysis_json(const ModeAnalysis& mode) {
-  Json differentiated = Json::object();
-  std::unordered_set<std::string> named;  // equations may have the same text
-  for (const auto& [equation, times] : mode.differentiated)
-    if (named.insert(equation).second) append(differentiated, equation, times);
-  return {{"name", mode.name},
-          {"conditions", mode.conditions},
-          {"unknowns", mode.unknowns},
-          {"equations", mode.equations},
-          {"mu", mode.values.mu},
-          {"d", mode.values.d},
-          {"a", mode.values.a},
-          {"v", mode.values.v},
-          {"u", mode.values.u},
-          {"hidden", mode.hidden},
-          {"differentiated", differentiated},
-          {"redundant", mode.redundant},
-          {"free", mode.free},
-          {"guards", mode.guards}};
-}
+}  // namespace
 
-// A name that is not UTF-8 must not cost the user the whole text.
 std::string indented(const Json& object) {
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
-
-}  // namespace
 
 Json to_json(const SimulateResult& result) {
   Json object;
@@ -138,15 +116,5 @@ std::string to_json_text(const SimulateResult& result) { return indented(to_json
 void write_json(const SimulateResult& result, const std::string& path) {
   write_file(path, to_json_text(result));
 }
-
-Json to_json(const SystemAnalysis& analysis) {
-  Json object;
-  object["model"] = analysis.model;
-  object["modes"] = Json::array();
-  for (const ModeAnalysis& mode : analysis.modes) object["modes"].push_back(analysis_json(mode));
-  return object;
-}
-
-std::string to_json_text(const SystemAnalysis& analysis) { return indented(to_json(analysis)); }
 
 }  // namespace saltus

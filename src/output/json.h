@@ -1,9 +1,8 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analysis/report.h"
 #include "simulate/result.h"
 
 namespace saltus {
@@ -15,8 +14,7 @@ nlohmann::ordered_json to_json(const SimulateResult& result);
 std::string to_json_text(const SimulateResult& result);
 void write_json(const SimulateResult& result, const std::string& path);
 
-// The analysis of a system's modes as one object; docs/guide/command_line.md lists the fields.
-nlohmann::ordered_json to_json(const SystemAnalysis& analysis);
-std::string to_json_text(const SystemAnalysis& analysis);
+// Any object as text. A name that is not UTF-8 must not cost the user the whole of it.
+std::string indented(const nlohmann::ordered_json& object);
 
 }  // namespace saltus

@@ -134,6 +134,15 @@ void write_plots(Out& out, const SimulateResult& result) {
       "aria-label=\"Find a signal\"><div id=\"tree\"></div></aside><div>");
   if (trajectory.mode_names.size() > 1)
     put(out, "<div id=\"timeline\" role=\"group\" aria-label=\"Modes over time\"></div>");
+  if (!result.drawing.empty())
+    put(out,
+        "<figure id=\"drawing\" hidden aria-label=\"Drawing of the mechanism\">"
+        "<figcaption><button type=\"button\" id=\"play\" aria-pressed=\"false\">▶ "
+        "Play</button><label>Time <input type=\"range\" id=\"drawing-time\" min=\"0\" "
+        "max=\"1000\" value=\"0\" aria-label=\"Time of the drawing\"></label>"
+        "<span id=\"drawing-state\"></span></figcaption>"
+        "<canvas id=\"drawing-canvas\" role=\"img\" "
+        "aria-label=\"The mechanism at the chosen time\"></canvas></figure>");
   put(out,
       "<div id=\"panes\"></div><p class=\"note\" id=\"signals-note\">Drag over a plot to zoom, "
       "hold "

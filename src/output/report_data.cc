@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -100,6 +104,38 @@ std::vector<std::string> mode_labels(const SimulateResult& result) {
   return names;
 }
 
+namespace {
+
+// One coordinate of a drawing: a number, also that of a parameter, or the name of a signal.
+std::optional<nlohmann::json> coordinate(const Trajectory& trajectory, const std::string& text) {
+  for (const SignalInfo& signal : trajectory.signals)
+    if (signal.name == text) return nlohmann::json(text);
+  for (std::size_t k = 0; k < trajectory.parameters.size(); ++k)
+    if (trajectory.parameters[k].name == text)
+      return nlohmann::json(trajectory.parameter_values[k]);
+  double value = 0.0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem == std::errc() && end == text.data() + text.size()) return nlohmann::json(value);
+  return std::nullopt;
+}
+
+// "0,0 x,y" as [[0, 0], ["x", "y"]]; empty if a coordinate is not known.
+nlohmann::json line_of(const Trajectory& trajectory, const std::string& text) {
+  nlohmann::json line = nlohmann::json::array();
+  std::istringstream points(text);
+  for (std::string point; points >> point;) {
+    const std::size_t comma = point.find(',');
+    if (comma == std::string::npos) return nlohmann::json::array();
+    const auto x = coordinate(trajectory, point.substr(0, comma));
+    const auto y = coordinate(trajectory, point.substr(comma + 1));
+    if (!x || !y) return nlohmann::json::array();
+    line.push_back({*x, *y});
+  }
+  return line;
+}
+
+}  // namespace
+
 ReportData report_data(const SimulateResult& result) {
   const Trajectory& trajectory = result.trajectory;
   nlohmann::json head;
@@ -127,6 +163,11 @@ ReportData report_data(const SimulateResult& result) {
     panels.push_back(std::move(names));
   }
   head["panels"] = std::move(panels);
+  nlohmann::json drawing = nlohmann::json::array();
+  for (const std::string& text : result.drawing)
+    if (nlohmann::json line = line_of(trajectory, text); !line.empty())
+      drawing.push_back(std::move(line));
+  head["drawing"] = std::move(drawing);
   // Names are text of the model: bytes that are no UTF-8 are replaced, and no tag can end the
   // element.
   const std::string text = head.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);

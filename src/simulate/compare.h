@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/constraint_levels.h"
-#include "analysis/formulations.h"
+#include "analysis/formulation.h"
 #include "simulate/simulate.h"
 
 namespace saltus {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/formulations.h"
+#include "analysis/formulation.h"
 
 namespace saltus {
 

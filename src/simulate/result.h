@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/constraint_levels.h"
+#include "analysis/level_residuals.h"
 #include "simulate/trajectory.h"
 
 namespace saltus {
@@ -100,6 +100,7 @@ struct SimulateResult {
   std::vector<Event> events;
   std::vector<ModeReport> modes;  // visited, in order of first visit
   std::vector<std::string> warnings;
+  std::vector<std::string> drawing;  // what the report moves, from the model (Experiment)
   std::map<std::string, std::map<std::string, double>> sensitivities;
   Statistics statistics;
   LevelResiduals residuals;  // of the constraints, if SimulateOptions asked for them

@@ -116,6 +116,7 @@ Run::Run(const HybridSystem& of, const SimulateOptions& options)
   if (!options.sensitivities.empty())
     tangents = std::make_unique<Sensitivities>(system, options.sensitivities);
   log.result.model = system.name();
+  log.result.drawing = system.experiment.drawing;
   log.result.method = to_string(options.method);
   log.result.formulation = to_string(settings.options.formulation);
   log.result.tolerance = settings.tolerance;

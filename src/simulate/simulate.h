@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/formulations.h"
+#include "analysis/formulation.h"
 #include "model/system.h"
 #include "simulate/method.h"
 #include "simulate/result.h"

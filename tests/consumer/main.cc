@@ -1,9 +1,7 @@
 // A program outside the repository, built against an installed Saltus: dx/dt = -x.
 #include <cmath>
 #include <cstdio>
-
-#include "model/system.h"
-#include "simulate/simulate.h"
+#include <saltus/saltus.h>
 
 int main() {
   saltus::HybridSystem decay("decay");

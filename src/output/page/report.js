@@ -457,8 +457,91 @@
         field.textContent = text;
       });
     }
+    if (inside) draw_mechanism(t);
     const band = inside && bands.find((candidate) => t >= candidate.from && t <= candidate.to);
     $('#cursor-time').textContent = inside ? `t = ${number(t)} s${band && run.modes.length > 1 ? ` · ${run.modes[band.mode]}` : ''}` : '';
+  }
+
+  // ---- The mechanism --------------------------------------------------------------------------------------------
+  // Lines through points whose coordinates are numbers or signals, coloured by mode; the path of the last point of each
+  // line stays behind it.
+  const canvas = $('#drawing-canvas');
+  const strokes = (run.drawing || []).map((line) => line.map((point) => point.map((c) => (typeof c === 'number' ? { values: null, factor: c } : run.index.get(c)))));
+  let frame_of_drawing = null;
+  function bounds_of_drawing() {
+    let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (const point of strokes.flat()) {
+      const [x0, x1] = extremes(point[0], 0, run.time.length), [y0, y1] = extremes(point[1], 0, run.time.length);
+      if (x0 < left) left = x0;
+      if (x1 > right) right = x1;
+      if (y0 < low) low = y0;
+      if (y1 > high) high = y1;
+    }
+    const span = Math.max(right - left, high - low) || 1;
+    return { left, right, low, high, margin: 0.08 * span };
+  }
+  function draw_mechanism(t) {
+    if (!canvas || !strokes.length) return;
+    frame_of_drawing = frame_of_drawing || bounds_of_drawing();
+    const { left, right, low, high, margin } = frame_of_drawing;
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const context = canvas.getContext('2d');
+    const scale = Math.min(width / (right - left + 2 * margin), height / (high - low + 2 * margin));
+    const x = (v) => width / 2 + (v - (left + right) / 2) * scale, y = (v) => height / 2 - (v - (low + high) / 2) * scale;
+    context.scale(ratio, ratio);
+    const band = bands.find((candidate) => t >= candidate.from && t <= candidate.to);
+    const color = band ? `hsl(${(band.mode * 137.5 + 210) % 360} 65% ${matchMedia('(prefers-color-scheme: dark)').matches ? 65 : 40}%)` : style('--ink');
+    context.strokeStyle = style('--line');
+    context.lineWidth = 1;
+    const last = lower_bound(run.time, t), step = Math.max(1, Math.floor(last / 2000));
+    for (const line of strokes) {
+      const [px, py] = line[line.length - 1];
+      if (!px.values && !py.values) continue;
+      context.beginPath();
+      for (let k = 0; k < last; k += step) context.lineTo(x(value_at(px, k)), y(value_at(py, k)));
+      context.stroke();
+    }
+    context.strokeStyle = context.fillStyle = color;
+    context.lineWidth = 4;
+    context.lineJoin = context.lineCap = 'round';
+    for (const line of strokes) {
+      const points = line.map(([px, py]) => [x(interpolate(run, px, t)), y(interpolate(run, py, t))]);
+      context.beginPath();
+      for (const point of points) context.lineTo(...point);
+      context.stroke();
+      for (const point of points) {
+        context.beginPath();
+        context.arc(...point, 6, 0, 2 * Math.PI);
+        context.fill();
+      }
+    }
+    $('#drawing-state').textContent = `t = ${number(t)} s${band && run.modes.length > 1 ? ` · ${run.modes[band.mode]}` : ''}`;
+    $('#drawing-time').value = 1000 * (t - whole[0]) / (whole[1] - whole[0]);
+  }
+  if (canvas && strokes.length) {
+    $('#drawing').hidden = false;
+    const time_of_slider = () => whole[0] + ((whole[1] - whole[0]) * $('#drawing-time').value) / 1000;
+    $('#drawing-time').addEventListener('input', () => put_cursor(time_of_slider()));
+    let begun = null;  // clock and model time when the play began
+    const stop = () => { begun = null; $('#play').textContent = '▶ Play'; $('#play').setAttribute('aria-pressed', 'false'); };
+    const tick = (now) => {
+      if (!begun) return;
+      const speed = Math.max((whole[1] - whole[0]) / 20, Math.min(1, (whole[1] - whole[0]) / 4));  // 4 to 20 s, else real time
+      const t = begun.t + ((now - begun.now) / 1000) * speed;
+      if (t >= whole[1]) { put_cursor(whole[1]); stop(); return; }
+      put_cursor(t);
+      requestAnimationFrame(tick);
+    };
+    $('#play').addEventListener('click', () => {
+      if (begun) { stop(); return; }
+      const t = time_of_slider();
+      begun = { now: performance.now(), t: t >= whole[1] * (1 - 1e-3) ? whole[0] : t };
+      $('#play').textContent = '❚❚ Pause';
+      $('#play').setAttribute('aria-pressed', 'true');
+      requestAnimationFrame(tick);
+    });
   }
 
   // ---- Modes over time ------------------------------------------------------------------------------------------
@@ -599,5 +682,6 @@
   if (!panes.length) add_pane();
   activate(panes[0]);
   draw_timeline();
+  draw_mechanism(whole[0]);
   document.documentElement.dataset.ready = 'true';
 })();

@@ -1,0 +1,4 @@
+// Runs a hybrid system with error control.
+#pragma once
+
+#include "simulate/simulate.h"
