@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench pace siconos soak format lint sanitize fuzz kills docs package package-test clean setup setup-dev
+.PHONY: help run build test bench pace siconos soak soak-realtime format lint sanitize fuzz kills docs package package-test clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -11,7 +11,7 @@ SEEDS ?= 2000
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cc')
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build  ## install what is missing, build, simulate the gearbox and write its report
 	@mkdir -p results
@@ -33,6 +33,10 @@ soak: $(RELEASE)/build.ninja  ## run 10,000 random drivetrains against their ref
 	@cmake --build --preset release -j $(JOBS) --target saltus_oracle
 	@mkdir -p results/soak
 	@$(RELEASE)/tests/oracle/saltus_oracle --seeds 0:$(SEEDS) --jobs $(JOBS) --dump results/soak
+
+soak-realtime: $(RELEASE)/build.ninja  ## run 10,000 random drivetrains with fixed steps against their references; others in results/soak-realtime
+	@cmake --build --preset release -j $(JOBS) --target saltus_realtime_soak
+	@$(RELEASE)/tests/oracle/saltus_realtime_soak --seeds 0:$(SEEDS) --jobs $(JOBS) --dump results/soak-realtime
 
 pace: build  ## run two drivetrains by the clock at 1 kHz for a minute each; fails if a sample takes longer than its period
 	@scripts/pace $(SALTUS)

@@ -703,9 +703,56 @@ algorithm (n,x) := s(t); v := n + x; end r; model X parameter Real v = r("  12.5
 Real y = v; end X;)"},
 };
 
+// What compliance suites ask for beyond the forms above.
+const std::vector<Form> kLessCommon = {
+    {"prefix of a type makes an input", 9, R"(
+type In = input Real; type Out = output Real[2]; function f In u; Out v;
+algorithm v := {u, 2*u}; end f; model X Real w[2] = f(3*time); Real y = sum(w); end X;)"},
+    {"prefix of a type in an inherited input", 7, R"(
+type In = input Real; function g In u; output Real v; algorithm v := u; end g;
+function f extends g; In k = 4; algorithm v := u + k; end f;
+model X Real y = f(3*time); end X;)"},
+    {"derivative of a derivative counts on", -0.8414709848, R"(
+function f input Real x; output Real z; algorithm z := sin(x);
+annotation(derivative = f1, Inline = false); end f;
+function f1 input Real x; input Real d; output Real z; algorithm z := cos(x)*d;
+annotation(derivative(order = 2) = f2, Inline = false); end f1;
+function f2 input Real x; input Real d; input Real d2; output Real z;
+algorithm z := cos(x)*d2 - sin(x)*d^2; end f2;
+model X Real a = f(time); Real b = der(a); Real y = der(b); end X;)"},
+    {"derivative of a derivative of the first order", -0.8414709848, R"(
+package P function f input Real x; output Real z; algorithm z := sin(x);
+annotation(derivative = f1, Inline = false); end f;
+function f1 input Real x; input Real d; output Real z; algorithm z := cos(x)*d;
+annotation(derivative(order = 1) = f2, Inline = false); end f1;
+function f2 input Real x; input Real d; input Real d2; output Real z;
+algorithm z := cos(x)*d2 - sin(x)*d^2; end f2; end P;
+model X Real a = P.f(time); Real b = der(a); Real y = der(b); end X;)"},
+    {"parameter from a discrete Real that is fixed", 5, R"(
+model X discrete Real z(start = 5, fixed = true); parameter Real p(fixed = false);
+Real y = p; equation when time > 0.5 then z = 8; end when; initial equation z = p; end X;)"},
+    {"parameter from a when that acts at the start", 2, R"(
+model X discrete Real z(start = 0, fixed = true); parameter Real p(fixed = false);
+Real y = p; equation when {initial(), time > 0.5} then z = 2; end when;
+initial equation p = z; end X;)"},
+    {"loop between two equations of a when", 2, R"(
+model X discrete Real a(start = 0), b(start = 0); Real y = a + b; Real x(start = 1, fixed = true);
+equation der(x) = 1; when sample(0, 0.25) then a = 0.5*b + x; b = 2 - a; end when; end X;)"},
+    {"package constant through a short package", 18, R"(
+package P constant Integer k = 1; function f output Real z; algorithm z := k; end f;
+model Q Real z; equation z = f() + k; end Q; end P;
+model X package L = P(k = 9); L.Q q; Real y = q.z; end X;)"},
+    {"constant of a redeclared package in a size", 3, R"(
+package P constant Integer k = 1; end P; model G replaceable package L = P;
+parameter Real s[L.k] = fill(1, L.k); end G;
+model X G g(redeclare package L = P(k = 3)); Real y = sum(g.s); end X;)"},
+};
+
 TEST(LanguageForms, HaveTheValueOfTheSpecification) { expect_numbers(kForms); }
 
 TEST(LanguageForms, OfClocksConnectorsAndFunctionsToo) { expect_numbers(kMoreForms); }
+
+TEST(LanguageForms, LessCommonOnesToo) { expect_numbers(kLessCommon); }
 
 TEST(LanguageForms, ExternalFunctionsOfTheLibraryAreNative) { expect_numbers(kNatives); }
 

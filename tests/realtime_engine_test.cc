@@ -46,6 +46,33 @@ std::string refusal(const HybridSystem& system, const RealtimeOptions& engine) {
   return "";
 }
 
+// Rebounds at a constant acceleration a: each lasts e times the one before and rises by e^2. The
+// last ones, here down to 1e-10 m, are far below the band around zero of a relation of 1 m.
+TEST(Realtime, ReboundsOfAnyHeightAreSeen) {
+  const HybridSystem system = from_text(R"(model Rattle
+  parameter Real a = 80, e = 0.5, wall = 1;
+  Real x(start = 0.99, fixed = true), v(start = 0, fixed = true);
+  Integer impacts(start = 0, fixed = true);
+  Boolean rest(start = false, fixed = true);
+equation
+  der(x) = v;
+  der(v) = if rest then 0 else a;
+  when x > wall then
+    rest = e*pre(v) < 1e-4;
+    reinit(v, if e*pre(v) < 1e-4 then 0 else -e*pre(v));
+    impacts = pre(impacts) + 1;
+  end when;
+end Rattle;)");
+  for (const double step : {0.0001, 0.001, 0.003}) {
+    const RealtimeResult result = run(system, {.step = step, .stop_time = 0.3, .max_events = 40});
+    EXPECT_TRUE(result.run.completed());
+    // e^n sqrt(2 a 0.01) < 1e-4
+    EXPECT_EQ(result.run.final.at("impacts"), 14.0) << step;
+    EXPECT_NEAR(result.run.final.at("x"), 1.0, 1e-9) << step;
+    EXPECT_EQ(result.run.final.at("v"), 0.0) << step;
+  }
+}
+
 // Two inertias, 1 and 2 kg m2, capacity 2 N m, slip 6 rad/s: it ends after 6 / (2/1 + 2/2) = 2 s at
 // 12/3 rad/s, whatever the step.
 TEST(Realtime, LocksAtTheExactTimeInsideOfASample) {

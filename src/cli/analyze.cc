@@ -13,7 +13,7 @@
 #include "cli/destinations.h"
 #include "cli/load.h"
 #include "cli/say.h"
-#include "output/json.h"
+#include "output/analysis_json.h"
 
 namespace saltus {
 namespace {

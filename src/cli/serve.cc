@@ -26,6 +26,7 @@
 #include "cli/load.h"
 #include "cli/study_model.h"
 #include "expr/differentiate.h"
+#include "output/analysis_json.h"
 #include "output/json.h"
 #include "output/report.h"
 #include "simulate/run.h"

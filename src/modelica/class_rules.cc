@@ -95,7 +95,10 @@ void check_prefixes(const ClassDefinition& c, const Component& m) {
     forbid(
         fmt::format("'{}' is protected, but inputs and outputs of a function are public", m.name),
         m.place);
-  if (m.causality == Causality::kNone && m.visibility == Visibility::kPublic)
+  // A type with a name of its own may say it: see Flattener::causality_in().
+  constexpr std::array<std::string_view, 4> kPlain = {"Real", "Integer", "Boolean", "String"};
+  if (m.causality == Causality::kNone && m.visibility == Visibility::kPublic &&
+      std::ranges::find(kPlain, m.type.text()) != kPlain.end())
     forbid(fmt::format("'{}' of function '{}' is public but neither input nor output; make it "
                        "protected",
                        m.name, c.name),

@@ -114,10 +114,6 @@ void Flattener::connect_leaves(Instance& a, const std::vector<std::size_t>& a_el
                                const Place& place) {
   const BasicType ta = *a.type.info->basic;
   const BasicType tb = *b.type.info->basic;
-  if (ta != tb && !(is_numeric(ta) && is_numeric(tb)))
-    throw Error(fmt::format("connect(): '{}' is {} and '{}' is {}", a.path, spelling(ta), b.path,
-                            spelling(tb)),
-                place.location());
   if (a.connection != b.connection)
     throw Error(
         fmt::format(
@@ -125,6 +121,10 @@ void Flattener::connect_leaves(Instance& a, const std::vector<std::size_t>& a_el
             a.connection == Connection::kStream || b.connection == Connection::kStream ? "stream"
                                                                                        : "flow"),
         place.location());
+  if (ta != tb)
+    throw Error(fmt::format("connect(): '{}' is {} and '{}' is {}", a.path, spelling(ta), b.path,
+                            spelling(tb)),
+                place.location());
   const auto is_causal = [](const Instance& i) { return i.causality != Causality::kNone; };
   const auto in_expandable = [](const Instance& i) {
     return i.parent != nullptr && i.parent->type.info != nullptr &&

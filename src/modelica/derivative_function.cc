@@ -221,12 +221,46 @@ std::vector<Value> Flattener::results_of(Instance& function,
   return results;
 }
 
+namespace {
+
+// How many of the inputs of a function are derivatives, because a function beside it names it as
+// its derivative; 0: none does.
+std::size_t derivative_inputs_of(const ClassDefinition& function, std::size_t inputs) {
+  if (function.enclosing == nullptr) return 0;
+  for (const auto& other : function.enclosing->classes) {
+    if (other->kind != ClassKind::kFunction || other.get() == &function) continue;
+    for (const DerivativeAnnotation& annotation : derivative_annotations(*other)) {
+      if (annotation.function.parts.back() != function.name) continue;
+      const auto own = static_cast<std::size_t>(std::ranges::count_if(
+          other->components, [](const Component& c) { return c.causality == Causality::kInput; }));
+      return inputs > own ? inputs - own : 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+Causality Flattener::causality_in(Instance& function, const ClassInfo::Element& element) {
+  const Component& component = *element.component;
+  if (component.causality != Causality::kNone || component.visibility != Visibility::kPublic)
+    return component.causality;
+  const Scope scope{&function, function.type.info->bases[element.base].definition, nullptr};
+  const Causality causality = type_named(component.type, scope).causality;
+  if (causality == Causality::kNone)
+    throw Error(fmt::format("'{}' of function '{}' is public but neither input nor output; make it "
+                            "protected",
+                            component.name, function.definition().name),
+                component.place.location());
+  return causality;
+}
+
 std::vector<std::string> Flattener::input_names(Instance& function, bool only_real) {
   std::vector<std::string> names;
   const ClassInfo& in = *function.type.info;
   for (const ClassInfo::Element& element : in.elements) {
     const Component& component = *element.component;
-    if (component.causality != Causality::kInput) continue;
+    if (causality_in(function, element) != Causality::kInput) continue;
     const Scope scope{&function, in.bases[element.base].definition, nullptr};
     if (!only_real || type_named(component.type, scope).info->basic == BasicType::kReal)
       names.push_back(component.name);
@@ -282,6 +316,12 @@ std::optional<std::vector<Value>> Flattener::call_with_derivative(
       for (const std::string& input : real_inputs)
         if (!annotation.leaves_out(input)) made.differentiated.push_back(input);
     }
+    // The derivative of a derivative may be written as one of the next order: the last inputs are
+    // the derivatives so far, and only their derivatives are added.
+    const std::size_t last = derivative_inputs_of(definition, made.inputs.size());
+    if (last > 0 && made.derivative_inputs.size() == made.inputs.size() + last)
+      made.differentiated.assign(made.inputs.end() - static_cast<std::ptrdiff_t>(last),
+                                 made.inputs.end());
     const std::size_t needed = made.inputs.size() + made.differentiated.size();
     if (made.derivative_inputs.size() != needed || made.differentiated.empty())
       throw Error(fmt::format("'{}' cannot be the derivative of '{}': it has {} inputs, not {}",

@@ -122,7 +122,16 @@ void Flattener::flatten_equations(Instance& instance) {
     const auto known = [&](const Expr& e) {
       return is_discrete_symbol(e) || is_one_of(pre_slots_, e);
     };
-    if (known(c.left)) {
+    // A discrete Real that is fixed gives a parameter its value, not the other way round.
+    const auto is_fixed = [&](const Expr& e) {
+      return is_discrete_symbol(e) && flat_.discretes[discrete_numbers_.at(e.node())].fixed;
+    };
+    if ((is_fixed(c.left) && c.right.is_variable()) ||
+        (is_fixed(c.right) && c.left.is_variable())) {
+      Equation e(c.name, c.left == c.right);
+      e.where = c.where;
+      flat_.initial_equations.emplace_back(std::move(e));
+    } else if (known(c.left)) {
       flat_.initial_discrete.push_back({c.left, c.right, c.where});
       note_entry_value(instance, c.left, c.right);
     } else if (known(c.right)) {
@@ -199,6 +208,12 @@ void Flattener::for_each_iteration(const ForEquation& loop, const Scope& scope,
       return;
     }
     for (Value& value : iteration_values(iterators[k], s, {.equations = &loop.body})) {
+      for (const Expr& number : value.numbers)
+        if (!fixed_number(number))
+          throw Error(fmt::format("the range of '{}' depends on variables; that of a 'for' among "
+                                  "equations must be known when the model is translated",
+                                  iterators[k].name),
+                      iterators[k].place.location());
       Locals locals{s.locals, {{iterators[k].name, std::move(value)}}};
       level(k + 1, {s.instance, s.lexical, &locals});
     }

@@ -306,6 +306,8 @@ class Flattener {
                                                          const std::vector<NamedValue>& arguments,
                                                          const Place& place);
   std::vector<std::string> input_names(Instance& function, bool only_real);
+  // Of an element of a function: by its own prefix or by that of its type.
+  Causality causality_in(Instance& function, const ClassInfo::Element& element);
 
   // --- inverse_function.cc: functions that name their inverse
   struct Inverse {

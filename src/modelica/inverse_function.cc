@@ -35,7 +35,7 @@ const std::vector<Flattener::Inverse>& Flattener::inverses_of(Instance& function
                 inverse->place.location());
   std::vector<std::string> outputs;
   for (const ClassInfo::Element& element : function.type.info->elements)
-    if (element.component->causality == Causality::kOutput)
+    if (causality_in(function, element) == Causality::kOutput)
       outputs.push_back(element.component->name);
   if (outputs.size() != 1)
     throw Error(fmt::format("{}: a function with {} outputs has none", whose, outputs.size()),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -261,8 +262,9 @@ void InstanceTree::unknown_name(const std::string& name, const std::string& whol
       scope.lexical == nullptr ? "" : fmt::format(" in '{}'", scope.lexical->name);
   const std::string of = whole == name ? "" : fmt::format(" (of '{}')", whole);
   std::vector<std::string> names = visible_names(scope);
-  const bool is_operator = std::erase(names, name) > 0;  // of the language: known, but no component
-  if (is_operator)
+  std::erase(names, name);  // what is seen from elsewhere only
+  if (name == "time" || builtins_.contains(name) ||
+      std::find(kOperators.begin(), kOperators.end(), name) != kOperators.end())
     throw Error(fmt::format("'{}'{} cannot be used like this", name, of), place.location());
   const std::string suggestion = did_you_mean(name, names);
   throw Error(fmt::format("there is no '{}'{}{}{}", name, of, in,

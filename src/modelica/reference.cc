@@ -229,6 +229,14 @@ Value Flattener::class_value(ClassElement& cls, const ComponentReference& r, std
     throw Error(fmt::format("'{}' is looked up in '{}', which is partial", next.name,
                             type.definition->qualified_name()),
                 next.place.location());
+  if (found.instance != nullptr && type.info->definition->kind != ClassKind::kPackage)
+    for (const ClassInfo::Element& element : type.info->elements)
+      if (element.component->variability != Variability::kConstant)
+        throw Error(fmt::format("'{}' is looked up in '{}', which is no package: it holds the "
+                                "variable '{}'",
+                                next.name, type.info->definition->qualified_name(),
+                                element.component->name),
+                    next.place.location());
   if (found.instance != nullptr) return navigate(*found.instance, r, part + 1, scope);
   if (found.cls != nullptr) return class_value(*found.cls, r, part + 1, scope);
   throw Error(

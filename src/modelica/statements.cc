@@ -112,7 +112,7 @@ std::vector<Value> Flattener::run_function(Instance& function,
   std::vector<Value> results = explore(function, arguments, {}, place, leaves);
   std::size_t next = 0;
   for (const ClassInfo::Element& element : in.elements)
-    if (element.component->causality == Causality::kOutput && lacks_value(results.at(next++)))
+    if (causality_in(function, element) == Causality::kOutput && lacks_value(results.at(next++)))
       throw Error(fmt::format("{}() does not give its output '{}' a value", in.definition->name,
                               element.component->name),
                   element.component->place.location());
@@ -150,7 +150,7 @@ std::vector<Value> Flattener::explore(Instance& function, const std::vector<Name
     }
   std::vector<Value> results;
   for (const ClassInfo::Element& element : in.elements)
-    if (element.component->causality == Causality::kOutput)
+    if (causality_in(function, element) == Causality::kOutput)
       results.push_back(*frame.locals.find(element.component->name));
   Expr failed = frame.failed;
   std::string failure = frame.failure;
@@ -576,7 +576,7 @@ Value Flattener::declared_value(Instance& function, const ClassInfo::Element& el
       if (type.info->basic) value.type = *type.info->basic;
       return value;
     }
-  if (component.causality == Causality::kInput)
+  if (causality_in(function, element) == Causality::kInput)
     throw Error(
         fmt::format("{}() needs its input '{}'", function.definition().name, component.name),
         place.location());

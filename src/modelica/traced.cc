@@ -261,7 +261,7 @@ std::optional<std::vector<Value>> Flattener::call_traced(Instance& called,
       const Component& component = *element.component;
       const auto given = std::ranges::find_if(
           arguments, [&](const NamedValue& a) { return a.first == component.name; });
-      const bool is_output = component.causality == Causality::kOutput;
+      const bool is_output = causality_in(function, element) == Causality::kOutput;
       if (is_output && std::ranges::any_of(component.dimensions, [](const ExpressionPtr& d) {
             return d->as<WholeDimension>() != nullptr;
           }))

@@ -4,8 +4,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* At zero, of the size of a relation: what a slip may move in the tick that an event is found to. */
+/* At zero, of the size of a relation: what a slip may move in the tick that an event is found to.
+ */
 static const double kBand = 1e-8;
+static const double kNoise = 1e-13;    /* of the size of a relation: rounding */
 static const double kMostParts = 16.0; /* of a nonlinear step */
 static const double kAllowed = 1e-3;   /* relative difference of its two solutions */
 
@@ -60,9 +62,9 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->before = take_numbers(memory, &used, relations);
   e->ahead = take_numbers(memory, &used, relations);
   e->sizes = take_numbers(memory, &used, relations);
-  e->results = take_numbers(
-      memory, &used, larger(larger(2 * m->most_items, 2 * m->reinit_count),
-                            larger(m->termination_count, m->left_count)));
+  e->results = take_numbers(memory, &used,
+                            larger(larger(2 * m->most_items, 2 * m->reinit_count),
+                                   larger(m->termination_count, m->left_count)));
   e->reset_values = take_numbers(memory, &used, m->reinit_count);
   e->at_zero = take_flags(memory, &used, relations);
   e->fired = take_flags(memory, &used, relations);
@@ -129,7 +131,8 @@ FS_API fs_counts fs_bind_modes(fs_engine* e, fs_memory memory) {
   return used;
 }
 
-/* ---- Small dense matrices, by columns: entry (i, j) of n rows is m[j * n + i] ------------------ */
+/* ---- Small dense matrices, by columns: entry (i, j) of n rows is m[j * n + i] ------------------
+ */
 
 static void copy(double* to, const double* from, size_t count) {
   if (count > 0) memcpy(to, from, count * sizeof(double));
@@ -266,7 +269,7 @@ static void phi_series(const double* z, size_t n, int shift, double* sum, double
      phi1(2z) = phi1 + d phi1 / 2,   phi2(2z) = (2 phi2 + phi1 + d phi2) / 4.
    It is d that is carried, not e^z, so that nothing is lost next to one. */
 FS_API void fs_prepare_steps(const double* a, size_t n, double step, double* first, double* second,
-                          double* scratch) {
+                             double* scratch) {
   const size_t size = n * n;
   double* z = scratch;
   double* p1 = z + size;
@@ -318,7 +321,8 @@ FS_API void fs_affine_step(const fs_configuration* c, size_t n, int level, doubl
   multiply_add(c->second + offset, change, n, n, z);
 }
 
-/* ---- A mode ----------------------------------------------------------------------------------- */
+/* ---- A mode -----------------------------------------------------------------------------------
+ */
 
 static const fs_mode* present(const fs_engine* e) { return e->model->modes[e->mode]; }
 
@@ -579,9 +583,9 @@ static void implicit_part(fs_engine* e, double end, const fs_factors* by, double
   for (i = 0; i < m->n; ++i) x[i] -= e->residual[i];
 }
 
-/* Linearly implicit Euler with E and G as loaded by the search for the point where it begins, one step of
-   the full and two of half the length, extrapolated. Returns how far the two are apart, in units of
-   what is allowed; not finite if it fails. */
+/* Linearly implicit Euler with E and G as loaded by the search for the point where it begins, one
+   step of the full and two of half the length, extrapolated. Returns how far the two are apart, in
+   units of what is allowed; not finite if it fails. */
 static double extrapolated_step(fs_engine* e, double t, double length) {
   const fs_mode* m = present(e);
   const size_t n = m->n;
@@ -596,8 +600,8 @@ static double extrapolated_step(fs_engine* e, double t, double length) {
   implicit_part(e, t + length, &e->half_factors, e->x);
   for (k = 0; k < m->d; ++k) {
     i = m->differential[k];
-    apart = fmax(apart, fabs(e->x[i] - e->full_x[i]) /
-                            (kAllowed * (m->nominal[i] + fabs(e->start_x[i]))));
+    apart = fmax(apart,
+                 fabs(e->x[i] - e->full_x[i]) / (kAllowed * (m->nominal[i] + fabs(e->start_x[i]))));
   }
   for (i = 0; i < n; ++i) e->x[i] = 2.0 * e->x[i] - e->full_x[i];
   return is_finite(e) ? apart : NAN;
@@ -748,7 +752,8 @@ static size_t take_values(fs_engine* e, double t, int adopt) {
   return count;
 }
 
-/* The mode of the present slots; FS_NONE if it is not known. It may be one that cannot be prepared. */
+/* The mode of the present slots; FS_NONE if it is not known. It may be one that cannot be prepared.
+ */
 static size_t find_mode(fs_engine* e, double t) {
   const fs_model* m = e->model;
   const double* in[2];
@@ -828,9 +833,11 @@ static int leave_rest(fs_engine* e, double t) {
       double* value = relation_slot(e, r);
       const double side = *value != 0.0 ? 1.0 : -1.0;
       const double moved = side * (e->ahead[r] - e->relation_values[r]);
-      const double noise = 1e-13 * e->sizes[r];
+      const double noise = kNoise * e->sizes[r];
       const int has_zero_value = (*value != 0.0) == !e->model->relations[r].is_strict;
       if (!is_resting(e, r)) continue;
+      /* One on its way to zero does not rest there; in a tie it is all but there. */
+      if (e->armed[r] && (bits > kAheadBits || side * e->ahead[r] >= 0.0)) continue;
       if (e->turned[r] == 0 && moved < -noise) {
         e->at_zero[r] = kFired;
       } else if (e->turned[r] != 1 || has_zero_value || bits < kFarBits || fabs(moved) > noise) {
@@ -984,7 +991,8 @@ static int reinitialise(fs_engine* e, double t) {
   size_t k;
   clear_flags(e->reset_pending, m->reinit_count);
   if (m->reinit_count == 0) return 0;
-  evaluate_in_model(e, &m->reinits, t, e->base_values, e->base_slopes, e->results); /* left limits */
+  evaluate_in_model(e, &m->reinits, t, e->base_values, e->base_slopes,
+                    e->results); /* left limits */
   for (k = 0; k < m->reinit_count; ++k) {
     const int asked = e->results[k] != 0.0;
     if (asked && !e->reset_done[k]) {
@@ -1024,11 +1032,26 @@ static void arm(fs_engine* e) {
   }
 }
 
+/* After an instant. What moves off zero has left it, too, however little: a rebound may rise and
+   fall within the band, and has to be seen when it is back. So has what is on its way. */
 static void arm_anew(fs_engine* e, double t) {
-  evaluate_in_model(e, &e->model->sizes, t, e->values, e->slopes, e->sizes);
-  clear_flags(e->armed, e->model->relation_count);
+  const fs_model* m = e->model;
+  size_t r;
+  evaluate_in_model(e, &m->sizes, t, e->values, e->slopes, e->sizes);
   evaluate_relations(e, t, e->relation_values);
+  for (r = 0; r < m->relation_count; ++r) {
+    const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
+    e->armed[r] = e->armed[r] && side * e->before[r] > 0.0 &&
+                  side * e->relation_values[r] > kNoise * e->sizes[r];
+  }
   arm(e);
+  if (!look_ahead(e, t, kAheadBits)) return;
+  for (r = 0; r < m->relation_count; ++r) {
+    const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
+    if (m->relations[r].is_continuous && side * e->ahead[r] > 0.0 &&
+        side * (e->ahead[r] - e->relation_values[r]) > kNoise * e->sizes[r])
+      e->armed[r] = 1;
+  }
 }
 
 /* Marks what fired. Pre: the mode's point is the left limit; fired marks what was located. */
@@ -1129,9 +1152,9 @@ static void settle(fs_engine* e, double t) {
   /* What is held may have changed since the last point: pre(). */
   if (!fs_enter(e, e->mode, t)) e->status |= FS_STATE_NOT_FINITE;
   write_state(e, t);
-  jumping = was_reset ? FS_NONE
-                      : jumping_variable(
-                            e, m->step * (m->adjustment == FS_ADJUST_EXACT ? 1e-3 : 2.0));
+  jumping = was_reset
+                ? FS_NONE
+                : jumping_variable(e, m->step * (m->adjustment == FS_ADJUST_EXACT ? 1e-3 : 2.0));
   if (jumping != FS_NONE) {
     e->status |= FS_STATE_JUMPED;
     e->jumped = jumping;
@@ -1141,7 +1164,8 @@ static void settle(fs_engine* e, double t) {
   clear_flags(e->fired, m->relation_count);
 }
 
-/* ---- A sample --------------------------------------------------------------------------------- */
+/* ---- A sample ---------------------------------------------------------------------------------
+ */
 
 static double time_at(const fs_engine* e, uint64_t tick) {
   return e->model->start_time +
@@ -1214,8 +1238,7 @@ static uint64_t locate(fs_engine* e, uint64_t tick, uint64_t length, double t) {
   memcpy(e->located, e->fired, relations);
   while (high - low > 1) {
     const uint64_t part = largest_power((high - low) / 2);
-    const int moved =
-        advance(e, t + tick_time * (double)low, tick_time * (double)part, part);
+    const int moved = advance(e, t + tick_time * (double)low, tick_time * (double)part, part);
     if (!moved || find_violated(e, t + tick_time * (double)(low + part))) {
       high = low + part;
       if (moved) memcpy(e->located, e->fired, relations);
@@ -1302,6 +1325,7 @@ FS_API void fs_restart(fs_engine* e) {
   copy(e->slots, m->start_slots, m->slot_count);
   clear_flags(e->reset_done, m->reinit_count);
   clear_flags(e->fired, m->relation_count);
+  clear_flags(e->armed, m->relation_count);
   (void)fs_enter(e, m->start_mode, m->start_time);
   arm_anew(e, m->start_time);
 }

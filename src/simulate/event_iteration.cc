@@ -166,6 +166,8 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
   }
   fit(base);
   fit(out);
+  fixed_.resize(system_.variables().size(), false);
+  set_.resize(system_.variables().size(), false);
   SystemState& trial = trial_;
   trial = base;
   trial.slots = slots_;

@@ -35,16 +35,19 @@ bool enters_state(const FlatModel& model, const SystemState& before, const Syste
   });
 }
 
+// Weights of surfaces that were held since are added.
+void fit(SystemState& state, const SystemState& latest) {
+  state.values.resize(latest.values.size(), 0.0);
+  state.slopes.resize(latest.values.size(), 0.0);
+}
+
 // A hop of its own: into a mode that was left at once. `event` is what led there, and becomes what
 // leads on.
 void log_hop(Run& run, const Hop& hop, const ModeRun& from, ModeRun& into, bool hop_follows_event,
              Event& event) {
   SystemState left = hop.left;
   SystemState at = hop.at;
-  for (SystemState* s : {&left, &at}) {
-    s->values.resize(run.now.state.values.size(), 0.0);
-    s->slopes.resize(run.now.state.values.size(), 0.0);
-  }
+  for (SystemState* s : {&left, &at}) fit(*s, run.now.state);
   run.log.recorder->store(run.now.time, into.analysed().id, at);
   ++into.report().visits;
   event.to = into.mode().name;
@@ -74,7 +77,8 @@ void log_start(Run& run, const Settled& settled) {
                                  settled.warnings.end());
   Event event = begin_event(run.now.time, first->mode(), "the start");
   const bool follows = !settled.hops.empty();
-  const SystemState& begins = follows ? settled.hops.front().left : settled.left;
+  SystemState begins = follows ? settled.hops.front().left : settled.left;
+  fit(begins, run.now.state);
   if (!follows) {
     note_changes(run.system, last->analysed(), begins, run.now.state, event, &first->analysed());
     event.discrete.merge(run.events->changes(begins, run.now.state));
@@ -95,9 +99,10 @@ void log_start(Run& run, const Settled& settled) {
   event.impulses = settled.impulses;
   if (settled.tie) event.tags.emplace_back("tie");
   if (follows) {
-    note_changes(run.system, last->analysed(), settled.left, run.now.state, event,
-                 &first->analysed());
-    event.discrete.merge(run.events->changes(settled.left, run.now.state));
+    SystemState left = settled.left;
+    fit(left, run.now.state);
+    note_changes(run.system, last->analysed(), left, run.now.state, event, &first->analysed());
+    event.discrete.merge(run.events->changes(left, run.now.state));
   }
   log_event(run.log.result, std::move(event), follows);
 }
@@ -239,8 +244,7 @@ bool take_flat_event(Run& run, const Firing& firing, bool hop_follows_event) {
     hop_follows_event = true;
   }
   run.now.left = settled.left;
-  run.now.left.values.resize(run.now.state.values.size(), 0.0);
-  run.now.left.slopes.resize(run.now.state.values.size(), 0.0);
+  fit(run.now.left, run.now.state);
   run.log.recorder->store(run.now.time, run.now.mode->analysed().id, run.now.state);
   run.log.result.warnings.insert(run.log.result.warnings.end(), settled.warnings.begin(),
                                  settled.warnings.end());

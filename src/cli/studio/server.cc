@@ -29,8 +29,8 @@
 #include "cli/say.h"
 #include "cli/studio/page.h"
 
-// The program `saltus-studio`, which `saltus studio` starts: the library for HTTP comes with others that
-// would make every start of `saltus` fifty times as long.
+// The program `saltus-studio`, which `saltus studio` starts: the library for HTTP comes with others
+// that would make every start of `saltus` fifty times as long.
 //
 //   saltus-studio PATH_OF_SALTUS DIR PORT BUNDLED_MODEL...
 //
@@ -140,8 +140,9 @@ class Studio {
   // Parameters and experiment, as `saltus check --json` tells them.
   Json model(const std::string& name) {
     const fs::path scratch = make_scratch();
-    const pid_t process = start_program(
-        program_, {"saltus", "check", argument_of(name), "--json", "-"}, scratch / "out", scratch / "err");
+    const pid_t process =
+        start_program(program_, {"saltus", "check", argument_of(name), "--json", "-"},
+                      scratch / "out", scratch / "err");
     const int status = wait_for(process);
     const std::string out = read_text(scratch / "out");
     const std::string err = read_text(scratch / "err");
@@ -162,9 +163,9 @@ class Studio {
       if (!value.is_string()) throw Error(fmt::format("the value of '{}' is no text", name));
       words.insert(words.end(), {"--set", name + "=" + value.get<std::string>()});
     }
-    for (const auto& [field, option] : {std::pair{"stop_time", "--stop-time"},
-                                        std::pair{"tolerance", "--tolerance"},
-                                        std::pair{"method", "--method"}})
+    for (const auto& [field, option] :
+         {std::pair{"stop_time", "--stop-time"}, std::pair{"tolerance", "--tolerance"},
+          std::pair{"method", "--method"}})
       if (const std::string value = text(field); !value.empty())
         words.push_back(fmt::format("{}={}", option, value));
     const std::scoped_lock lock(mutex_);
@@ -266,7 +267,8 @@ class Studio {
   }
 
   std::string new_id(const std::string& model) const {
-    std::string stem = fs::path(model).extension() == ".mo" ? fs::path(model).stem().string() : model;
+    std::string stem =
+        fs::path(model).extension() == ".mo" ? fs::path(model).stem().string() : model;
     for (char& c : stem)
       if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.') c = '-';
     std::size_t last = 0;
@@ -321,8 +323,8 @@ bool equal_secrets(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
   for (std::size_t k = 0; k < a.size(); ++k)
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(a[k]) ^
-                                        static_cast<unsigned char>(b[k]));
+    difference |=
+        static_cast<unsigned>(static_cast<unsigned char>(a[k]) ^ static_cast<unsigned char>(b[k]));
   return difference == 0;
 }
 
@@ -418,8 +420,8 @@ int serve(const std::string& program, const std::string& folder, int port,
     while (!*interrupt.flag()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     server.stop();
   });
-  tell("The studio of '{}' is at\n  http://127.0.0.1:{}/?token={}\nCtrl-C ends it.\n",
-       folder, port, token);
+  tell("The studio of '{}' is at\n  http://127.0.0.1:{}/?token={}\nCtrl-C ends it.\n", folder, port,
+       token);
   std::fflush(stdout);
   server.listen_after_bind();
   watch.join();
