@@ -139,7 +139,8 @@ const std::vector<Form> kModels = {
      "package L\n" + kHolder +
          "end L;\nmodel X L.H h(redeclare model M = L.B); Real y = h.y; end X;"},
     {"connector", 3,
-     "connector C1 Real e; flow Real f; end C1;\nconnector C2 Real e; flow Real f; output Real w = 3;\n"
+     "connector C1 Real e; flow Real f; end C1;\nconnector C2 Real e; flow Real f; output Real w = "
+     "3;\n"
      "end C2;\nmodel H replaceable connector C = C1; C c; Real z = c.e; equation c.e = 0; end H;\n"
      "model X extends H(redeclare connector C = C2); Real y = c.w; end X;"},
     {"extends of a redeclared class of a package", 20,

@@ -738,6 +738,46 @@ initial equation p = z; end X;)"},
     {"loop between two equations of a when", 2, R"(
 model X discrete Real a(start = 0), b(start = 0); Real y = a + b; Real x(start = 1, fixed = true);
 equation der(x) = 1; when sample(0, 0.25) then a = 0.5*b + x; b = 2 - a; end when; end X;)"},
+    {"text that a when gives", 2, R"(
+model X discrete String s(start = "none"); Real y = if s == "none" then 0 elseif s == "one"
+then 1 elseif s == "two" then 2 else 3; equation when time > 0.3 then s = "one";
+elsewhen time > 0.6 then s = if pre(s) == "one" then "two" else "wrong"; end when; end X;)"},
+    {"texts that are equal", 1, R"(
+model X String s, t; Real y; equation s = if time < 0.5 then "a" else "b"; t = s;
+y = if t <> "a" and s == t then 1 else 2; end X;)"},
+    {"texts in an algorithm", 1, R"(
+model X String s[2]; Integer n; Real y = n; algorithm s[1] := "x"; s[2] := if time > 0.5 then
+"x" else "y"; n := 0; if s[1] == s[2] then n := 1; end if; end X;)"},
+    {"text of a record", 1, R"(
+record R String name = "r"; Real v = 1; end R; model X
+R r(name = if time > 0.5 then "late" else "early", v = time);
+Real y = if r.name == "late" then r.v else 0; end X;)"},
+    {"text of a function", 1, R"(
+function f input Boolean b; output String s; algorithm if b then s := "yes"; else s := "no";
+end if; end f; model X String s = f(time > 0.5); Real y = if s == "yes" then 1 else 0; end X;)"},
+    {"text through a connection", 1, R"(
+connector O = output String; connector I = input String; model A O o = if time > 0.5 then "on"
+else "off"; end A; model B I i; Real y = if i == "on" then 1 else 0; end B;
+model X A a; B b; Real y = b.y; equation connect(a.o, b.i); end X;)"},
+    {"text of an Integer", 1, R"(
+model X Integer i = integer(10*time); Boolean b = String(i) == "7";
+Boolean c = "  7" == String(i, minimumLength = 3, leftJustified = false); Integer n(start = 0); Real y = n;
+equation when b and c then n = pre(n) + 1; end when; end X;)"},
+    {"text by operator of a record", 1, R"(
+operator record C Integer k; encapsulated operator function 'String' import C; input C c;
+output String s; algorithm s := String(c.k); end 'String'; end C;
+model X C c = C(1); Boolean b = String(c) == "1"; Real y = if b then 1 else 0; end X;)"},
+    {"modifier of a class for an array", 8, R"(
+model L parameter Real p = 1; end L; model X model M = L(p = 4); M s[2];
+Real y = s[1].p + s[2].p; end X;)"},
+    {"modifier of a redeclared class for an array", 24, R"(
+model L parameter Real p = 1; end L; model D replaceable model M = L; M s[2];
+Real v = s[1].p + s[2].p; end D; model X D d[2](redeclare model M = L(p = 6));
+Real y = sum(d.v); end X;)"},
+    {"expandable connector with an array of unknown size", 6, R"(
+connector O = output Real; connector I = input Real; expandable connector E Real x[:]; end E;
+model A O o[3] = {1, 2, 3*time}; end A; model B I i[3]; Real v = sum(i); end B;
+model X E e; A a; B b; Real y = b.v; equation connect(a.o, e.x); connect(e.x, b.i); end X;)"},
     {"package constant through a short package", 18, R"(
 package P constant Integer k = 1; function f output Real z; algorithm z := k; end f;
 model Q Real z; equation z = f() + k; end Q; end P;

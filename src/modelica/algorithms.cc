@@ -60,6 +60,7 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
       const auto slot = pre_slots_.find(e.node());
       if (slot != pre_slots_.end() && e.node() != nullptr) e = slot->second;
     }
+    for (std::string& text : value.strings) text = text_before(text, statements.front().place);
     for (Record& r : value.records)
       for (auto& entry : r.fields) to_before(entry.second);
   };
@@ -93,9 +94,12 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
     frame.locals.values.emplace_back(name, std::move(value));
   }
   frame.locals.shadows = frame.locals.values.size();
-  const std::vector<NamedValue> before = frame.locals.values;
+  std::vector<NamedValue> before = frame.locals.values;
   execute(statements, frame);
   const Place& place = statements.front().place;
+  for (std::size_t k = 0; k < declared.size(); ++k)
+    for (Value* value : {&declared[k], &before[k].second, &frame.locals.values[k].second})
+      *value = with_text_numbers(std::move(*value), place);
   // Parts that were read before they were assigned had their start values.
   std::vector<Expr> unset;
   std::vector<Expr> starts;

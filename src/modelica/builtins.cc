@@ -186,6 +186,11 @@ Expr Flattener::rounded(const Expr& value, const Expression& expression) {
 }
 
 Value Flattener::pre_of(const Value& value, const Place& place) {
+  if (value.type == BasicType::kString) {
+    Value result = value;
+    for (std::string& text : result.strings) text = text_before(text, place);
+    return result;
+  }
   if (!is_number_like(value.type))
     throw Error(fmt::format("pre() of {}", spelling(value.type)), place.location());
   return map_numbers(value, value.type, [&](const Expr& x) -> Expr {
@@ -522,8 +527,11 @@ std::optional<Value> Flattener::call_text_builtin(const std::string& name,
   };
   if (in_message_ > 0 && trace_ != nullptr && !v.numbers.empty())
     return Value::string(text_of(trace_->at_point(v.number())));
-  if (in_message_ > 0 && !v.numbers.empty() && !fixed_number(v.number()))
-    return Value::string(text_later(expression, v.number(), text_of));
+  if (in_message_ > 0 && !v.numbers.empty() && !fixed_number(v.number())) {
+    const std::string text = text_later(expression, v.number(), text_of);
+    text_types_[*text_slot(text)] = {v.type, v.definition};
+    return Value::string(text);
+  }
   return Value::string(text_of(constant_number(v, expression.place, "the argument of String()")));
 }
 

@@ -304,6 +304,12 @@ void InstanceTree::check_promises(ClassElement& cls) {
   const TypeRef* last = &*cls.type;
   if (cls.definition->constraint)
     if (const TypeRef* own = promise_of(*cls.definition, cls.scope)) {
+      // What a short class adds to the dimensions of its base is not promised.
+      const std::size_t given = last->dimensions.size() - cls.definition->dimensions.size();
+      if (given != own->dimensions.size())
+        throw Error(fmt::format("the base of '{}' has {} dimensions, its constraining type {}",
+                                cls.definition->name, given, own->dimensions.size()),
+                    place.location());
       check(*last, *own);
       last = own;
     }

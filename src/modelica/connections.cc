@@ -202,6 +202,7 @@ int Flattener::connection_root(int node) {
 
 Value Flattener::connection_symbol(const ConnectionNode& node) {
   const Value& all = value_of(*node.leaf);
+  if (all.type == BasicType::kString) return Value::string(all.strings.at(node.element));
   Value one = Value::array(all.type, {}, {all.numbers.at(node.element)});
   one.definition = all.definition;
   return one;

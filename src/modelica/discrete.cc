@@ -80,6 +80,12 @@ void Flattener::assign_discrete() {
   std::vector<bool> given(flat_.discretes.size(), false);
   for (std::size_t c = 0; c < options.size(); ++c) {
     const Option& o = options[c][chosen[c]];
+    const DiscreteVariable& variable = flat_.discretes[o.variable];
+    if (variable.type != DiscreteType::kReal && varies_continuously(o.value))
+      throw Error(fmt::format("{}: '{}' changes at events only, but this value changes at any "
+                              "time: a function or noEvent() in it makes no events",
+                              discrete_candidates_[c].name, variable.name),
+                  discrete_candidates_[c].where);
     flat_.discrete_equations.push_back({o.target, o.value, discrete_candidates_[c].where});
   }
   for (const DiscreteEquation& e : flat_.discrete_equations) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/placeholder.h"
 #include "modelica/clocks.h"
 #include "modelica/flattener.h"
 #include "modelica/statements.h"
@@ -178,7 +179,8 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
     }
     return;
   }
-  if (type == BasicType::kString) return;
+  if (type == BasicType::kString && std::ranges::none_of(value_of(leaf).strings, has_placeholders))
+    return;
   const Value value = layer_value(*layer);
   const Place& place = layer->value->place;
   check_type(leaf, value, place);
@@ -299,8 +301,14 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
     return;
   }
   if (type == BasicType::kString) {
-    if (left.strings == right.strings) return;
-    refuse("an equation between Strings that does not give one its value as s = ...", place);
+    for (std::size_t i = 0; i < left.strings.size(); ++i) {
+      if (left.strings[i] == right.strings[i]) continue;
+      if (!has_placeholders(left.strings[i]) && !has_placeholders(right.strings[i]))
+        throw Error(fmt::format("the equation {} never holds", name), place.location());
+      sink.discrete->push_back({number_of_text(left.strings[i], place),
+                                number_of_text(right.strings[i], place), place.location(), name});
+    }
+    return;
   }
   if (!is_number_like(type)) refuse(fmt::format("an equation between {}s", spelling(type)), place);
   for (std::size_t i = 0; i < left.numbers.size(); ++i) {

@@ -145,41 +145,24 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
           is_and ? left.numbers[i] && right.numbers[i] : left.numbers[i] || right.numbers[i];
     return result;
   }
-  // String(e) == "a" of an enumeration or Boolean that varies: e is the value of that name.
-  if (e.op == BinaryOperator::kEqual || e.op == BinaryOperator::kNotEqual)
-    for (const auto& [said, other] : {std::pair{&e.left, &e.right}, std::pair{&e.right, &e.left}}) {
-      const auto* c = (*said)->as<CallExpression>();
-      if (c == nullptr || c->function.text() != "String" || c->arguments.size() != 1 ||
-          !c->named.empty())
-        continue;
-      const Value varying = evaluate(*c->arguments[0], scope);
-      const bool is_boolean = varying.type == BasicType::kBoolean;
-      if (!varying.is_scalar() || varying.numbers.empty() ||
-          (!is_boolean &&
-           (varying.type != BasicType::kEnumeration || varying.definition == nullptr)) ||
-          fixed_number(varying.number()))
-        continue;
-      const Value text = evaluate(**other, scope);
-      if (text.type != BasicType::kString || !text.is_scalar()) continue;
-      Expr equal = 0.0;
-      if (is_boolean) {
-        if (text.text() == "true") equal = varying.number();
-        if (text.text() == "false") equal = !varying.number();
-      } else {
-        const auto& literals = varying.definition->enumeration;
-        for (std::size_t k = 0; k < literals.size(); ++k) {
-          Value literal = varying;
-          literal.numbers = {Expr(static_cast<double>(k + 1))};
-          if (literals[k].name == text.text())
-            equal = compare(BinaryOperator::kEqual, varying, literal, expression).number();
-        }
-      }
-      Value result = Value::boolean(false);
-      result.numbers = {e.op == BinaryOperator::kEqual ? equal : !equal};
-      return result;
+  // String(e) == "a": what the text would say if it were said later.
+  const bool is_equality = e.op == BinaryOperator::kEqual || e.op == BinaryOperator::kNotEqual;
+  const auto operand = [&](const Expression& side) {
+    const auto* c = side.as<CallExpression>();
+    const bool is_text = c != nullptr && c->function.text() == "String";
+    if (!is_equality || !is_text || trace_ != nullptr) return evaluate(side, scope);
+    ++in_message_;
+    try {
+      Value value = evaluate(side, scope);
+      --in_message_;
+      return value;
+    } catch (...) {
+      --in_message_;
+      throw;
     }
-  const Value left = evaluate(*e.left, scope);
-  const Value right = evaluate(*e.right, scope);
+  };
+  const Value left = operand(*e.left);
+  const Value right = operand(*e.right);
   if (left.type == BasicType::kRecord || right.type == BasicType::kRecord) {
     std::string name = spelling(e.op);
     if (name.starts_with('.')) name.erase(0, 1);  // for scalars the same
@@ -223,9 +206,11 @@ Value Flattener::compare(BinaryOperator op, const Value& a, const Value& b,
   common_type(a, b, place);
   const bool equality = op == BinaryOperator::kEqual || op == BinaryOperator::kNotEqual;
   if (a.type == BasicType::kString) {
-    for (const Value* v : {&a, &b})
-      if (!v->strings.empty() && has_placeholders(v->strings.front()))
-        refuse("a comparison of texts that depend on what varies", expression.place);
+    if (has_placeholders(a.text()) || has_placeholders(b.text())) {
+      if (!equality) refuse("an order of texts that depend on what varies", expression.place);
+      const Expr same = same_text(a.text(), b.text(), place);
+      return Value::boolean(op == BinaryOperator::kEqual ? same : !same);
+    }
     const int order = a.text().compare(b.text());
     const bool holds = op == BinaryOperator::kEqual       ? order == 0
                        : op == BinaryOperator::kNotEqual  ? order != 0
@@ -293,11 +278,13 @@ Value Flattener::evaluate_if(const IfExpression& e, const Scope& scope, const Pl
     result.type = common_type(value, result, place);
     if (!is_number_like(result.type)) {
       const std::optional<double> known = fixed_number(condition);
-      if (!known && result.type == BasicType::kRecord) {
+      if (!known && (result.type == BasicType::kRecord || result.type == BasicType::kString)) {
         result = join_values(condition, value, result, place);
         continue;
       }
-      if (!known) refuse("an 'if' between Strings with a changing condition", place);
+      if (!known)
+        refuse(fmt::format("an 'if' between {}s with a changing condition", spelling(result.type)),
+               place);
       if (*known != 0.0) result = value;
       continue;
     }

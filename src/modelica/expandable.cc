@@ -48,6 +48,13 @@ void Flattener::expand_connectors() {
     if (!is_active(instance) || instance.target != nullptr || instance.is_leaf()) return;
     for (const auto& e : instance.elements) drop(*e);
     for (const auto& c : instance.children) {
+      if (is_expandable(instance) && c->resolved && c->type.info != nullptr && c->is_leaf() &&
+          c->variability < Variability::kParameter)
+        if (const Layer* layer = binding_layer(*c); layer != nullptr && layer->argument != nullptr)
+          throw Error(fmt::format("'{}' is an element of an expandable connector, there only if "
+                                  "something is connected to it, and cannot be given a value",
+                                  c->path),
+                      layer->value->place.location());
       if (is_expandable(instance) && !present_.contains(c.get()) &&
           c->variability < Variability::kParameter && binding_layer(*c) == nullptr)
         c->active = false;

@@ -66,6 +66,7 @@ void Flattener::run(const ClassDefinition& model, const Modification& settings,
   add_machine_equations();
   solve_clocks();
   assign_discrete();
+  name_changing_texts();
   check_units();
   // Functions of the model are run later; what was set from outside does not live that long.
   root_->layers.erase(root_->layers.begin(),

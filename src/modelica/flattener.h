@@ -237,6 +237,22 @@ class Flattener {
   std::vector<NamedValue> bind_arguments(Instance& function, const CallExpression& e,
                                          const Scope& scope, const Place& place);
   std::string message_text(const Expression& expression, const Scope& scope);
+  // --- changing_texts.cc: Strings that change
+  std::size_t text_number(const std::string& text);
+  std::string changing_text(const Expr& number);
+  std::optional<std::size_t> text_slot(const std::string& text) const;
+  Expr number_of_text(const std::string& text, const Place& place);
+  Expr same_text(const std::string& a, const std::string& b, const Place& place);
+  std::string joined_text(const Expr& condition, const std::string& a, const std::string& b,
+                          const Place& place);
+  std::string text_before(const std::string& text, const Place& place);
+  // The numbers of its texts, and of those in its records, beside them.
+  Value with_text_numbers(Value value, const Place& place);
+  Value declare_changing_text(Instance& leaf);
+  void name_changing_texts();
+  // a where the condition holds, b elsewhere, element by element.
+  Value join_values(const Expr& condition, const Value& a, const Value& b, const Place& place);
+
   // A text whose value is filled in when it is said; the same for the same call and value.
   std::string text_later(const Expression& call, const Expr& value,
                          std::function<std::string(double)> text);
@@ -517,6 +533,12 @@ class Flattener {
   int in_when_ = 0;
   int in_message_ = 0;  // a text is being made that may say what varies
   std::map<std::pair<const Expression*, const Node*>, std::size_t> texts_later_;
+  // By the place among the texts to be filled in: what String() was called with.
+  std::unordered_map<std::size_t, std::pair<BasicType, const ClassDefinition*>> text_types_;
+  std::shared_ptr<std::vector<std::string>> changing_texts_;  // null: no String changes
+  std::unordered_map<std::string, std::size_t> text_numbers_;  // from 1
+  std::unordered_map<const Node*, std::size_t> changing_text_slots_;
+  std::vector<std::size_t> changing_discretes_;
   bool past_shadows_ = false;
   bool in_reinit_ = false;         // its value reads left limits already
   bool only_connections_ = false;  // the pass that collects connect()

@@ -215,6 +215,12 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
         }
         --measuring_;
       }
+      if (!bound && instance.parent != nullptr && instance.parent->type.info != nullptr &&
+          instance.parent->definition().kind == ClassKind::kExpandableConnector) {
+        added_.insert(&instance);  // what is connected to it says its size
+        result.push_back(0);
+        continue;
+      }
       if (!bound || bound->dimensions.size() <= k)
         throw Error(fmt::format("the size of '{}' is not known: it is declared with ':' and has no "
                                 "value to take it from",
@@ -251,6 +257,15 @@ void Flattener::make_elements(Instance& instance) {
   if (size.empty() || !instance.elements.empty()) return;
   const std::size_t count = element_count(size);
   instance.elements.reserve(count);
+  // What modifies the type as a whole, as `model M = A(k = 2)` does, is meant for every element;
+  // only what the type itself says about its own dimensions is not.
+  const auto first_of_type =
+      instance.layers.end() - static_cast<std::ptrdiff_t>(std::min(
+                                  instance.layers.size(), instance.type.modifications.size()));
+  const Layers own(instance.layers.begin(), first_of_type);
+  const Layers of_type(first_of_type, instance.layers.end());
+  const auto inner =
+      static_cast<std::ptrdiff_t>(std::min(instance.type.dimensions.size(), size.size()));
   for (std::size_t flat = 0; flat < count; ++flat) {
     auto made = std::make_unique<Instance>();
     Instance& e = *made;
@@ -261,7 +276,10 @@ void Flattener::make_elements(Instance& instance) {
     e.owner = instance.owner;
     e.name = instance.name + subscript;
     e.path = instance.path + subscript;
-    e.layers = element_layers(instance.layers, subscripts_of(size, flat));
+    const std::vector<std::size_t> index = subscripts_of(size, flat);
+    e.layers = element_layers(own, index);
+    for (Layer& layer : element_layers(of_type, {index.end() - inner, index.end()}))
+      e.layers.push_back(std::move(layer));
     e.type_scope = instance.type_scope;
     e.type_name = instance.type_name;
     tree_.set_type(e, instance.type);

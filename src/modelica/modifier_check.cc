@@ -87,6 +87,12 @@ void Flattener::check_modifiers(const Instance& instance) {
     for (const Argument& argument : modification.arguments) {
       if (overrides_.contains(&argument)) continue;  // check_overrides says it better
       check_modifier(instance, argument.name.parts.front(), argument.place);
+      // A class that does not have what is promised is wrong even where nothing uses it.
+      if (argument.kind == Argument::Kind::kRedeclareClass)
+        if (const Found found =
+                tree_.member_of(const_cast<Instance&>(instance), argument.name.parts.front());
+            found.cls != nullptr)
+          tree_.type_of(*found.cls);
     }
   };
   // Elements of an array have the layers of the array.
@@ -168,6 +174,10 @@ void Flattener::check_replacement(const Instance& instance) {
     if (k == 0 && !declared->constraint) continue;
     const Name& asked = declared->constraint ? declared->constraint->type : declared->type;
     const TypeRef& promised = type_named(asked, scope);
+    if (k == 0 && last->dimensions.size() != promised.dimensions.size())
+      throw Error(fmt::format("the type of '{}' has {} dimensions, its constraining type {}",
+                              instance.path, last->dimensions.size(), promised.dimensions.size()),
+                  declared->type.place.location());
     if (const std::string why = misfit(*last, promised); !why.empty())
       throw Error(fmt::format("'{}' cannot be the type of '{}', for which '{}' is promised: {}",
                               last->definition->qualified_name(), instance.path,

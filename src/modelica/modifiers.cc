@@ -58,7 +58,9 @@ void append_child_layers(const Layer& layer, std::string_view name, Layers& out)
     next.scope = layer.scope;
     next.access = layer.access;
     // Subscripts wait for the value: `each` may stand anywhere on the way to it.
-    if (!argument.each) next.pending = layer.pending;
+    // A class that replaces another is the same for all elements of an array.
+    if (!argument.each && argument.kind != Argument::Kind::kRedeclareClass)
+      next.pending = layer.pending;
     next.argument = &argument;
     return next;
   };

@@ -74,12 +74,6 @@ bool lacks_value(const Value& value) {
   return false;
 }
 
-Expr join(const Expr& condition, const Expr& a, const Expr& b) {
-  if (is_nan(a)) return b;
-  if (is_nan(b)) return a;
-  return select(condition, a, b);
-}
-
 }  // namespace
 
 void spoil(const Expr& where, Value& value) {
@@ -90,18 +84,10 @@ void spoil(const Expr& where, Value& value) {
     for (NamedValue& field : record.fields) spoil(where, field.second);
 }
 
-Value join_values(const Expr& condition, const Value& a, const Value& b, const Place& place) {
-  if (a.strings != b.strings)
-    throw Error("a String that depends on variables: not supported", place.location());
-  Value result = a;
-  if (a.type == BasicType::kInteger && b.type == BasicType::kReal) result.type = BasicType::kReal;
-  for (std::size_t i = 0; i < a.numbers.size() && i < b.numbers.size(); ++i)
-    result.numbers[i] = join(condition, a.numbers[i], b.numbers[i]);
-  for (std::size_t r = 0; r < a.records.size() && r < b.records.size(); ++r)
-    for (std::size_t f = 0; f < a.records[r].fields.size(); ++f)
-      result.records[r].fields[f].second = join_values(condition, a.records[r].fields[f].second,
-                                                       b.records[r].fields[f].second, place);
-  return result;
+Expr join_numbers(const Expr& condition, const Expr& a, const Expr& b) {
+  if (is_nan(a)) return b;
+  if (is_nan(b)) return a;
+  return select(condition, a, b);
 }
 
 std::vector<Value> Flattener::run_function(Instance& function,
@@ -529,7 +515,7 @@ void Flattener::assign_into(Value& at, const ComponentReference& target, std::si
         Expr& number = at.numbers[i * rest + j];
         number = is_it.is_number() && is_it.number() == 0.0
                      ? number
-                     : join(is_it, value.numbers.at(j), number);
+                     : join_numbers(is_it, value.numbers.at(j), number);
       }
     }
     return;

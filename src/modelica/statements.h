@@ -49,8 +49,8 @@ struct Flattener::Frame {
   }
 };
 
-// a where the condition holds, b elsewhere, element by element.
-Value join_values(const Expr& condition, const Value& a, const Value& b, const Place& place);
+// a where the condition holds, b elsewhere; what lacks a value gets that of the other.
+Expr join_numbers(const Expr& condition, const Expr& a, const Expr& b);
 
 // What is computed after an assertion has failed, or from an element that an array does not have,
 // is no number: the Reals of the value where the condition holds.

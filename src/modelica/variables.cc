@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/placeholder.h"
 #include "expr/differentiate.h"
 #include "modelica/flattener.h"
 #include "modelica/instance_rules.h"
@@ -378,12 +379,12 @@ void Flattener::declare_variable(Instance& leaf) {
   const BasicType type = *leaf.type.info->basic;
   const Place& place = leaf.component->place;
   if (type == BasicType::kString) {
-    // There is no place in the results for texts: only what never changes has a value.
-    std::optional<Value> text = binding(leaf);
-    if (!text) text = string_equation(leaf);
-    if (!text) refuse(fmt::format("String variables that change, here '{}'", leaf.path), place);
-    check_type(leaf, *text, place);
-    leaf.value = std::move(text);
+    std::optional<Value> text;
+    if (!leaf.assigned_in_when) text = binding(leaf);
+    if (!text && !leaf.assigned_in_when) text = string_equation(leaf);
+    if (text) check_type(leaf, *text, place);
+    const bool changes = !text || std::ranges::any_of(text->strings, has_placeholders);
+    leaf.value = changes ? declare_changing_text(leaf) : std::move(*text);
     return;
   }
   Value value = Value::array(type, *leaf.dimensions, {});

@@ -123,6 +123,13 @@ void Flattener::translate_when_body(const std::vector<EquationClause>& equations
                                 to_text(left.dimensions), to_text(right.dimensions)),
                     place.location());
       common_type(left, right, place);
+      for (std::size_t i = 0; i < left.strings.size(); ++i) {
+        const Expr number = number_of_text(left.strings[i], place);
+        if (!is_discrete_symbol(number))
+          throw Error("the left side of an equation inside 'when' must be a variable",
+                      place.location());
+        body.given.push_back({number, number_of_text(right.strings[i], place)});
+      }
       for (std::size_t i = 0; i < left.numbers.size(); ++i) {
         if (!is_discrete_symbol(left.numbers[i]))
           throw Error("the left side of an equation inside 'when' must be a variable",
