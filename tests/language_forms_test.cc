@@ -39,6 +39,10 @@ const std::vector<Form> kForms = {
     {"inner outer with its own value", 12, R"(
 model S outer Real a; Real x = a; end S; model L inner outer Real a = 2; S s; Real x = a;
 end L; model X inner Real a = 10; L l; Real y = l.s.x + l.x; end X;)"},
+    {"name of an instance begins with the model, not its package", 5, R"(
+package P function length input String s; output Integer n; external "C" n = ModelicaStrings_length(s); end length;
+  model M Integer n = length(getInstanceName()); end M; model X M own; end X; end P;
+model Y extends P.X; Real y = own.n; end Y;)"},
     {"div negative", -2, R"(
 model X Real u = -3.5 - time; Real y = div(u, 2); end X;)"},
     {"mod negative", 1.5, R"(
