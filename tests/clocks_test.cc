@@ -91,6 +91,34 @@ TEST(Clocks, IntervalAndFirstTickOfAnEventClock) {
   EXPECT_NEAR(last(result, "iv"), 2.0 * M_PI, 1e-6);
 }
 
+// What is held from tick to tick makes the condition false again at the instant of the tick.
+TEST(Clocks, ATickMayEndItsOwnCondition) {
+  const auto ticks = [](const std::string& angle, const std::string& distance) {
+    return run("model M\n  Real phi = " + angle + ", s, off(start = 0); Integer n(start = 0);\n" +
+                   "  Clock c = Clock(abs(phi - off) > " + distance + ");\nequation\n" +
+                   "  s = sample(phi, c);\n  off = hold(s);\n" +
+                   "  when c then n = previous(n) + 1; end when;\nend M;\n",
+               2.2);
+  };
+  const SimulateResult steady = ticks("2*time", "1");
+  EXPECT_EQ(last(steady, "n"), 4.0);  // every 0.5 s
+  EXPECT_NEAR(last(steady, "off"), 4.0, 1e-8);
+  // From 0 up in 9 ticks (at 10 it turns before the tenth), then 18 each way.
+  const SimulateResult turning = ticks("10*sin(2*3.141592653589793*time)", "1.0001");
+  EXPECT_EQ(last(turning, "n"), 9.0 + 18.0 + 18.0 + 18.0 + 18.0);
+  EXPECT_NEAR(last(turning, "off"), 9.0 * 1.0001, 1e-6);
+}
+
+TEST(Clocks, AConditionThatHoldsAtTheStartTicksThere) {
+  const SimulateResult result =
+      run("model M\n  Real phi = 5 + 2*time, s, off(start = 0); Integer n(start = 0);\n"
+          "  Clock c = Clock(phi - off > 1.5);\nequation\n  s = sample(phi, c);\n"
+          "  off = hold(s);\n  when c then n = previous(n) + 1; end when;\nend M;\n",
+          2.0);
+  EXPECT_EQ(last(result, "n"), 3.0);  // at 0, 0.75 and 1.5 s
+  EXPECT_NEAR(last(result, "off"), 8.0, 1e-8);
+}
+
 TEST(Clocks, LinearLoopsAndEulerStepsAreSolved) {
   const SimulateResult result = run(
       "model M\n  Real y, z, q(start = 0), x(start = 1), w(start = 1);\nequation\n"

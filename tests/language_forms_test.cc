@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,27 @@ const std::vector<Form> kForms = {
     {"inner outer with its own value", 12, R"(
 model S outer Real a; Real x = a; end S; model L inner outer Real a = 2; S s; Real x = a;
 end L; model X inner Real a = 10; L l; Real y = l.s.x + l.x; end X;)"},
+    {"initial equation for a derivative that is in no equation", -1.5 * std::cos(1.0), R"(
+model X Real phi, w, x(start=1), v; Real y = x; initial equation der(w) = 3; phi = 0.5;
+equation w = der(phi); der(x) = v; der(v) = -x; w = 2*v; end X;)"},
+    {"relation about a derivative that is in no equation", 1 - M_PI / 4, R"(
+model X Real x(start=1,fixed=true), v(start=0,fixed=true), w = 2*v, y(start=0,fixed=true);
+equation der(x) = 2*v; der(v) = -2*x; der(y) = if der(w) > 0 then 1 else 0; end X;)"},
+    {"start at rest of what is known through a sum", 0, R"(
+model X Real a(start=1), b(start=2), c = a + b; Real y = c - 3; initial equation der(c) = 0; der(a) = 0;
+equation der(a) = 1 - a; der(b) = 2*a - b; end X;)"},
+    {"mod inside noEvent", 0.3, R"(
+model X Real x(start=0,fixed=true), y = noEvent(mod(x, 1)); equation der(x) = 7.3; end X;)"},
+    {"floor of a sum inside noEvent", 0.55, R"(
+model X Real x(start=0,fixed=true), z(start=1,fixed=true), y = x + z - noEvent(floor(x + z));
+equation der(x) = 7.3; der(z) = -0.75; end X;)"},
+    {"a step inside noEvent", 17.3, R"(
+model X Real x(start=0,fixed=true), y = x + noEvent(if x > 2.2 then 10 else -10);
+equation der(x) = 7.3; end X;)"},
+    {"name of an instance begins with the model, not its package", 5, R"(
+package P function length input String s; output Integer n; external "C" n = ModelicaStrings_length(s); end length;
+  model M Integer n = length(getInstanceName()); end M; model X M own; end X; end P;
+model Y extends P.X; Real y = own.n; end Y;)"},
     {"div negative", -2, R"(
 model X Real u = -3.5 - time; Real y = div(u, 2); end X;)"},
     {"mod negative", 1.5, R"(

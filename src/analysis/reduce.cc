@@ -39,6 +39,7 @@ bool find_alias(const Expr& e, const Above& above, Alias& alias) {
   const Expr by_out = partial(e, out);
   const Expr by_in = partial(e, in);
   if (!by_out.is_number() || !by_in.is_number() || by_out.number() == 0.0) return false;
+  if (polynomial_degree(e, leaves) != 1) return false;
   const Expr both[] = {out, in};
   const Expr zeros[] = {0.0, 0.0};
   const Expr rest = substitute(e, both, zeros);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "integrate/collocation.h"
@@ -160,6 +161,44 @@ Radau::Radau(const Dae& dae, DaeData& data, IntegratorOptions options)
                                        static_cast<std::uint32_t>(j),
                                        static_cast<std::uint32_t>(k)});
   for (const Entry& e : derivative_entries_) derivative_places_.push_back(e.place);
+  find_readings();
+}
+
+void Radau::find_readings() {
+  is_reading_.assign(n_, false);
+  if (m_ != n_) return;
+  const Pattern& pattern = dae_.pattern();
+  std::vector<std::vector<std::uint32_t>> columns_of(m_);
+  std::vector<int> left(n_, 0);  // rows that are no reading's
+  std::vector<bool> taken(m_, false);
+  std::vector<std::uint32_t> waiting;
+  for (std::uint32_t j = 0; j < n_; ++j) {
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k)
+      columns_of[static_cast<std::size_t>(pattern.row[k])].push_back(j);
+    left[j] = pattern.start[j + 1] - pattern.start[j];
+    if (left[j] == 1) waiting.push_back(j);
+  }
+  while (!waiting.empty()) {
+    const std::uint32_t j = waiting.back();
+    waiting.pop_back();
+    if (dae_.is_differential(j) || left[j] != 1) continue;
+    for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+      const auto row = static_cast<std::uint32_t>(pattern.row[k]);
+      if (taken[row]) continue;
+      taken[row] = true;
+      is_reading_[j] = true;
+      readings_.push_back({j, row, static_cast<std::uint32_t>(k), 0});
+      for (const std::uint32_t other : columns_of[row])
+        if (--left[other] == 1) waiting.push_back(other);
+    }
+  }
+  std::vector<int> level(n_, -1);
+  for (Reading& r : std::views::reverse(readings_)) {  // those that others depend on first
+    for (const std::uint32_t other : columns_of[r.row])
+      r.level = std::max(r.level, level[other] + 1);
+    level[r.unknown] = r.level;
+  }
+  std::ranges::stable_sort(readings_, {}, &Reading::level);
 }
 
 // The embedded estimate is of order 3 while the step is of order 5, so the raw estimate is far too
@@ -181,12 +220,17 @@ void Radau::restart(double t, std::span<const double> x, std::span<const double>
   reuse_jacobian_ = false;
   contraction_ = 1.0;
   accepted_step_ = 0.0;
+  longest_step_ = 0.0;
+  jumps_ = 0;
 }
 
 StepOutcome Radau::step(double limit) {
   begin_step();
   const double natural_step = next_step_ > 0.0 ? next_step_ : choose_first_step(limit);
   double h = std::min(natural_step, options_.max_step);
+  constexpr double kForget = 0.9;
+  constexpr double kOfTheWay = 1e-4;  // the first step says little
+  longest_step_ = std::max({h, kForget * longest_step_, kOfTheWay * (limit - t0_)});
   if (!reuse_jacobian_) evaluate_jacobian();
   Rejected rejected;
   for (int failures = 0; failures < kMaxFailures; ++failures) {
@@ -209,6 +253,8 @@ StepOutcome Radau::step(double limit) {
       if (!jacobian_is_fresh_) {
         evaluate_jacobian();
         if (newton == NewtonResult::kTooSlow) continue;  // a fresh Jacobian may do at the same step
+      } else if (h <= short_step() && solve_without_readings(t_end, h)) {
+        return cross_jump(t_end, h, natural_step);
       }
       h *= newton == NewtonResult::kTooSlow ? newton_shrink_ : 0.5;
       if (!regular || newton == NewtonResult::kNotFinite) h *= 0.2;
@@ -218,13 +264,7 @@ StepOutcome Radau::step(double limit) {
 
     double error = estimate_error(h, first_ || rejected.step > 0.0);
     if (has_constraints_) error = std::max(error, estimate_defect(h));
-    if (!(error < 1.0) && is_jump(h, natural_step, error, rejected)) {
-      accepted_step_ = 0.0;
-      first_ = false;
-      accept(t_end, h);
-      next_step_ = natural_step;
-      return {};
-    }
+    if (!(error < 1.0) && is_jump(h, error, rejected)) return cross_jump(t_end, h, natural_step);
     if (!(error < 1.0)) {
       ++counts_.rejected;
       const double shorter = first_ && !step_was_given_ ? 0.1 * h : next_step_size(h, error);
@@ -240,6 +280,7 @@ StepOutcome Radau::step(double limit) {
     accepted_step_ = h;
     accepted_error_ = error;
     first_ = false;
+    jumps_ = 0;
     accept(t_end, h);
     next_step_ = proposal;
     return {};
@@ -250,15 +291,83 @@ StepOutcome Radau::step(double limit) {
 // An algebraic unknown that jumps (inside noEvent or a function; an angle that is not defined where
 // its phasor is zero) is as far off however short the step is. What is integrated does not notice:
 // a step too short for anything else to happen goes over it.
-bool Radau::is_jump(double h, double natural_step, double error, const Rejected& rejected) const {
-  constexpr double kShort = 1e-6;
-  constexpr double kUnchanged = 0.5;
-  if (h > kShort * natural_step || rejected.step <= h || error < kUnchanged * rejected.error)
+bool Radau::is_jump(double h, double error, const Rejected& rejected) const {
+  constexpr double kSmooth = 0.75;  // a root's vertical slope is no better than a jump
+  if (h > short_step() || rejected.step <= h ||
+      error < std::pow(h / rejected.step, kSmooth) * rejected.error)
     return false;
   for (std::size_t j = 0; j < n_; ++j)
-    if (dae_.is_differential(j) && !(control_[j] * std::abs(error_[j]) * scale_[j] < 1.0))
+    if ((dae_.is_differential(j) || (jumps_ > 0 && !is_reading_[j])) &&
+        !(control_[j] * std::abs(error_[j]) * scale_[j] < 1.0))
       return false;
   return true;
+}
+
+// Too short for anything else to happen. Where step after step is like that, what jumps is rounding
+// (the angle of a phasor that vanishes): no step is too long for readings then.
+double Radau::short_step() const {
+  constexpr double kShort = 1e-6;
+  constexpr double kMoreEachTime = 100.0;
+  return longest_step_ * std::min(1.0, kShort * std::pow(kMoreEachTime, jumps_));
+}
+
+StepOutcome Radau::cross_jump(double t_end, double h, double natural_step) {
+  ++jumps_;
+  accepted_step_ = 0.0;
+  first_ = false;
+  accept(t_end, h);
+  next_step_ = std::max(natural_step, longest_step_);
+  return {};
+}
+
+// Newton's method for all but the readings, which then follow from the rest one after the other.
+bool Radau::solve_without_readings(double t_end, double h) {
+  if (readings_.empty()) return false;
+  predict(h);
+  leaves_readings_ = true;
+  const NewtonResult newton = solve_stages(t_end, h);
+  leaves_readings_ = false;
+  if (newton != NewtonResult::kConverged || !settle_readings(t_end, h)) return false;
+  const double error = estimate_error(h, true);
+  if (!std::isfinite(error)) return false;
+  for (std::size_t j = 0; j < n_; ++j)
+    if (!is_reading_[j] && !(control_[j] * std::abs(error_[j]) * scale_[j] < 1.0)) return false;
+  return true;
+}
+
+// Each once, when all that it depends on has its value: a sum that is nothing but rounding is
+// another one every time.
+bool Radau::settle_readings(double t_end, double h) {
+  constexpr double kSettled = 1e-3;  // of the tolerance
+  const int last = readings_.back().level;
+  for (int level = 0; level <= last + 1; ++level) {
+    evaluate_stages(t_end, h);
+    if (!kernels_.all_finite(residual_.size(), residual_.data())) return false;
+    for (const Reading& r : readings_) {
+      if (r.level > level) continue;
+      const double slope = jacobian_[r.place];
+      if (slope == 0.0) return false;
+      for (std::size_t i = 0; i < 4; ++i) {
+        const double off = residual_[4 * r.row + i] / slope;
+        if (r.level == level) {
+          z_[4 * r.unknown + i] -= off;
+        } else if (!(std::abs(off) * scale_[r.unknown] <= kSettled)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+void Radau::evaluate_stages(double t_end, double h) {
+  const Tableau& tab = tableau();
+  const Matrix to_slopes = stage_matrix(tab.inverse, 1.0 / h, true);
+  const double times[4] = {t0_ + tab.c[0] * h, t0_ + tab.c[1] * h, t_end, t_end};
+  kernels_.add_start_and_multiply(n_, x0_.data(), to_slopes, z_.data(), stages_x_.data(),
+                                  stages_dx_.data());
+  dae_.residual_lanes(data_, times, stages_x_.data(), stages_dx_.data(), residual_.data());
+  counts_.residuals += 3;
 }
 
 StepOutcome Radau::retake(double t) {
@@ -269,7 +378,10 @@ StepOutcome Radau::retake(double t) {
     const bool regular = factor(h);
     if (regular) newton = solve_stages(t, h);
     if (newton == NewtonResult::kConverged) break;
-    if (jacobian_is_fresh_) return give_up(newton, !regular);
+    if (jacobian_is_fresh_) {
+      if (regular && solve_without_readings(t, h)) break;
+      return give_up(newton, !regular);
+    }
     evaluate_jacobian();
   }
   accept(t, h);
@@ -422,20 +534,17 @@ Radau::NewtonResult Radau::solve_stages(double t_end, double h) {
   weigh(h);
   const double slack = slack_of_uncontrolled(h);
   for (std::size_t j = 0; j < n_; ++j) newton_weights_[j] = scale_[j] * (is_slack(j) ? slack : 1.0);
+  if (leaves_readings_)
+    for (const Reading& r : readings_) newton_weights_[r.unknown] = 0.0;
   // What the last step showed, unless that was so good that it says nothing of this one: its first
   // update may have been a long way along a straight line.
   const double floor = dae_.has_constant_jacobian() ? kEpsilon : kLeastContraction;
   contraction_ = contraction_ <= floor ? floor : std::max(std::pow(contraction_, 0.8), floor);
   theta_ = kReuseJacobian;
-  const Matrix to_slopes = stage_matrix(tab.inverse, 1.0 / h, true);
-  const double times[4] = {t0_ + tab.c[0] * h, t0_ + tab.c[1] * h, t_end, t_end};
   double previous_norm = 0.0;
   double previous_ratio = 0.0;
   for (iterations_ = 1; iterations_ <= kMaxIterations; ++iterations_) {
-    kernels_.add_start_and_multiply(n_, x0_.data(), to_slopes, z_.data(), stages_x_.data(),
-                                    stages_dx_.data());
-    dae_.residual_lanes(data_, times, stages_x_.data(), stages_dx_.data(), residual_.data());
-    counts_.residuals += 3;
+    evaluate_stages(t_end, h);
     ++counts_.newton_iterations;
     if (!kernels_.all_finite(residual_.size(), residual_.data())) {
       for (std::size_t k = 0; k < residual_.size(); ++k)

@@ -64,7 +64,13 @@ class Radau : public Integrator {
     double step = 0.0, error = 0.0;
   };
   static double step_by_order(double h, double error, const Rejected& before);
-  bool is_jump(double h, double natural_step, double error, const Rejected& rejected) const;
+  bool is_jump(double h, double error, const Rejected& rejected) const;
+  double short_step() const;
+  void find_readings();
+  bool solve_without_readings(double t_end, double h);
+  bool settle_readings(double t_end, double h);
+  void evaluate_stages(double t_end, double h);
+  StepOutcome cross_jump(double t_end, double h, double natural_step);
   double next_step_size(double h, double error);
   double choose_first_step(double limit) const;
   double norm(const double* v) const;
@@ -99,8 +105,16 @@ class Radau : public Integrator {
   };
   std::vector<Entry> derivative_entries_;         // of dF/dx' that may be other than zero
   std::vector<std::uint32_t> derivative_places_;  // theirs
-  bool is_spread_ = false;                        // the Jacobian, in values_
-  double factored_step_ = 0.0;                    // 0: no valid factorization
+  // An unknown that nothing depends on but other readings, and its equation.
+  struct Reading {
+    std::uint32_t unknown, row, place;
+    int level;  // above those it depends on
+  };
+  std::vector<Reading> readings_;  // by level
+  std::vector<bool> is_reading_;
+  bool leaves_readings_ = false;  // out of Newton's measure
+  bool is_spread_ = false;        // the Jacobian, in values_
+  double factored_step_ = 0.0;    // 0: no valid factorization
   bool jacobian_is_fresh_ = false;
   bool reuse_jacobian_ = false;
 
@@ -117,6 +131,8 @@ class Radau : public Integrator {
   std::vector<double> point_x_, point_dx_, scale_, newton_weights_, error_, work_;
 
   bool first_ = true;            // no step accepted since the restart
+  double longest_step_ = 0.0;    // natural before steps were cut; forgotten slowly
+  int jumps_ = 0;                // one after the other
   bool step_was_given_ = false;  // the first step is remembered, not guessed
   double next_step_ = 0.0;
   double accepted_step_ = 0.0;    // step and error of the last accepted step, for the predictive

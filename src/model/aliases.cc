@@ -31,6 +31,8 @@ std::optional<Shape> shape_of(const Expr& residual) {
     variables.push_back(leaf);
   }
   if (variables.empty() || variables.size() > 2) return std::nullopt;
+  // x - floor(x) has constant slopes, too.
+  if (polynomial_degree(residual, variables) != 1) return std::nullopt;
   const auto factor = [&](const Expr& v) {
     const Expr by = partial(residual, v);
     return by.is_number() ? by.number() : 0.0;

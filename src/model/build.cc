@@ -12,6 +12,7 @@
 #include "expr/differentiate.h"
 #include "expr/traverse.h"
 #include "model/aliases.h"
+#include "model/named_derivatives.h"
 #include "model/solved_equations.h"
 
 namespace saltus {
@@ -117,6 +118,7 @@ class Builder {
     for (const Sample& s : from.samples)
       flat_->next_samples.push_back(from.system.graph().new_slot(
           fmt::format("next sample({}, {})", to_string(s.start), to_string(s.interval))));
+    name_derivatives(from);
     use_solved_equations(from);
     aliases_ = find_aliases(from);
     copy_symbols();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "expr/differentiate.h"
+#include "expr/traverse.h"
 
 namespace saltus {
 namespace {
@@ -18,6 +19,41 @@ bool all_finite(const double* values, std::size_t count) {
     for (std::size_t i = 0; i < 4; ++i) sums[i] += 0.0 * values[k + i];
   for (; k < count; ++k) sums[0] += 0.0 * values[k];
   return sums[0] + sums[1] + sums[2] + sums[3] == 0.0;
+}
+
+}  // namespace
+
+namespace {
+
+// Whether the residuals may change with the unknowns where their derivatives are zero: floor(x) and
+// what is written with it, x > 0 inside noEvent, tables of steps.
+bool has_jumps(const std::vector<Expr>& residuals) {
+  NodeMap position;
+  std::vector<const Node*> order;
+  for (const Expr& r : residuals)
+    if (r.node() != nullptr) append_postorder(r.node(), position, order);
+  std::vector<bool> varies(order.size(), false);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const Node& n = *order[k];
+    varies[k] = n.op == Op::kVariable;
+    for (const Node* child : n.children) varies[k] = varies[k] || varies[position.find(child)];
+    if (!varies[k]) continue;
+    switch (n.op) {
+      case Op::kSign:
+      case Op::kFloor:
+      case Op::kCeil:
+      case Op::kTrunc:
+      case Op::kLess:
+      case Op::kLessEqual:
+      case Op::kEqual:
+      case Op::kTable:
+      case Op::kCall:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -41,7 +77,7 @@ Dae::Dae(DaeDefinition definition) {
   Pattern& pattern = compiled->pattern;
   pattern.rows = static_cast<int>(definition.residuals.size());
   pattern.columns = static_cast<int>(definition.unknowns.size());
-  compiled->constant_jacobian = true;
+  compiled->constant_jacobian = !has_jumps(definition.residuals);
   auto a = by_x.begin();
   auto b = by_dx.begin();
   for (std::size_t column = 0; column < definition.unknowns.size(); ++column) {

@@ -17,6 +17,22 @@
 namespace saltus {
 namespace {
 
+// A name in quotes may hold dots.
+std::size_t begin_of_last_name(const std::string& path) {
+  std::size_t begin = 0;
+  bool is_quoted = false;
+  for (std::size_t k = 0; k < path.size(); ++k) {
+    if (path[k] == '\\' && is_quoted) {
+      ++k;
+    } else if (path[k] == '\'') {
+      is_quoted = !is_quoted;
+    } else if (path[k] == '.' && !is_quoted) {
+      begin = k + 1;
+    }
+  }
+  return begin;
+}
+
 using Unary = Expr (*)(const Expr&);
 
 const std::unordered_map<std::string, Unary>& elementary() {
@@ -504,10 +520,13 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
 std::optional<Value> Flattener::call_text_builtin(const std::string& name,
                                                   const Expression& expression,
                                                   const CallExpression& e, const Scope& scope) {
-  if (name == "getInstanceName")
+  if (name == "getInstanceName") {
+    const std::string& full = flat_.system.name();
+    const std::string model = full.substr(begin_of_last_name(full));
     return Value::string(scope.instance == nullptr || scope.instance->path.empty()
-                             ? flat_.system.name()
-                             : flat_.system.name() + "." + scope.instance->path);
+                             ? model
+                             : model + "." + scope.instance->path);
+  }
   if (name != "String") return std::nullopt;
   const Value v = evaluate(*e.arguments.at(0), scope);
   if (!v.is_scalar()) throw Error("String() of an array", expression.place.location());

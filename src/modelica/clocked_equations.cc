@@ -192,13 +192,23 @@ class Flattener::ClockedPart {
       } else {
         for (const Clocks::Clock& c : clocks_.constructors)
           if (c.symbol.node() == source.event) {
-            tick = flat_.edge(c.condition) && !flat_.initial();
+            tick = tick_after(select(flat_.initial(), c.condition, flat_.edge(c.condition)), b);
             start_interval_[b] = c.start_interval;
           }
-        event_edges_.push_back(flat_.discrete_equations.size() - 1);
       }
       base_ticks_.push_back(tick);
     }
+  }
+
+  // What a tick does may make its condition false again, at the same instant: an angle that is held
+  // from tick to tick. So the condition is known before the clock ticks. Before the start it was
+  // false.
+  Expr tick_after(const Expr& rises, std::size_t base) {
+    event_edges_.push_back(flat_.discrete_equations.size() - 1);
+    const Expr due = f_.hidden_discrete(fmt::format("$due{}", base + 1), {});
+    event_edges_.push_back(flat_.discrete_equations.size());
+    set(due, rises);
+    return f_.pre_slot(due);
   }
 
   const Expr& counter_of(std::size_t base) {
@@ -546,7 +556,7 @@ class Flattener::ClockedPart {
     const Expr residual = e.left - e.right;
     const Expr slope = partial(residual, own);
     const Expr zero = 0.0;
-    if (contains(slope, own))
+    if (polynomial_degree(residual, std::span(&own, 1)) != 1)
       throw Error(fmt::format("{}: this clocked equation is not linear in what it must give: not "
                               "supported",
                               e.name),

@@ -130,6 +130,8 @@ bool Flattener::eliminate_linear_loop(const std::vector<std::size_t>& loop) {
   for (std::size_t i = 0; i < loop.size(); ++i) {
     const Expr zero = 0.0;
     const Expr own = target(i);
+    const int degree = polynomial_degree(values[i], std::span(&own, 1));
+    if (degree != 0 && degree != 1) return false;
     const Expr slope = partial(values[i], own);
     for (const Expr& leaf : leaves_of(std::vector<Expr>{slope}))
       for (const std::size_t k : loop)

@@ -105,8 +105,7 @@ BlockStart::BlockStart(Graph& graph, const DaeDefinition& definition,
     if (group.size() == 1) {
       const std::size_t row = group.front();
       const Expr& own = symbols[matching.column_of(row)];
-      const Expr curvature = partial(partial(definition.residuals[row], own), own);
-      if (curvature.is_number() && curvature.number() == 0.0) {
+      if (polynomial_degree(definition.residuals[row], std::span(&own, 1)) == 1) {
         levels_[level].wave.rows.push_back(row);
         levels_[level].wave.columns.push_back(matching.column_of(row));
         continue;
