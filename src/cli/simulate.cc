@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 #include "output/model_files.h"
 #include "output/report_data.h"
 #include "output/result_files.h"
+#include "output/selected_signals.h"
 #include "output/terminal_plot.h"
 
 namespace saltus {
@@ -54,6 +56,7 @@ struct SimulateArguments {
   std::string formulation = "reduced";
   Destinations to{.folder = {}, .formats = {"csv"}, .report = {}, .json = {}};
   std::vector<std::string> plots;
+  std::vector<std::string> stored;  // patterns; empty: everything
   bool format_given = false;
   bool quiet = false;
 };
@@ -167,6 +170,11 @@ int run_simulate(SimulateArguments arguments) {
 
   ResultFiles files(to.folder, system.name(), to.formats,
                     !to.report.empty() || !arguments.plots.empty());
+  SelectedSignals selected(arguments.stored, files);
+  for (const std::string& name : arguments.plots)
+    if (!arguments.stored.empty() &&
+        std::ranges::none_of(arguments.stored, [&](const auto& p) { return matches(p, name); }))
+      throw Error(fmt::format("--plot {}: --store leaves this signal out", name));
   SimulateResult result;
   try {
     const InterruptFlag interrupt;
@@ -175,6 +183,7 @@ int run_simulate(SimulateArguments arguments) {
     options.stop_requested = interrupt.flag();
     options.progress = [&line](double time) { line.update(time); };
     options.sink = &files;
+    if (!arguments.stored.empty()) options.sink = &selected;
     options.print = [&](const std::string& text, const std::string& file) {
       if (!file.empty()) {
         model_files.append(file, text);
@@ -186,6 +195,8 @@ int run_simulate(SimulateArguments arguments) {
     };
     result = simulate(system, options);
     result.statistics.translate_seconds = translate_seconds;
+    if (const std::string& pattern = selected.unmatched(); !pattern.empty())
+      throw Error(fmt::format("--store {}: no variable has a name like this", pattern));
   } catch (...) {
     for (const std::string& path : files.paths())
       say_warning(fmt::format("points up to where the run failed are in '{}'", path));
@@ -195,6 +206,7 @@ int run_simulate(SimulateArguments arguments) {
   std::vector<std::string> failures;
   files.finish(written, failures);
   for (const std::string& note : files.notes()) say_warning(note);
+  if (!arguments.stored.empty()) selected.describe(result.trajectory);
   files.move_sample_to(result.trajectory);
   write_summaries(result, to, written, failures);
   if (to.json != "-") {
@@ -288,6 +300,12 @@ void add_simulate_command(CLI::App& program, int& status) {
                             ->check(CLI::IsMember({"csv", "mat"}))
                             ->allow_extra_args(false)
                             ->option_text("csv,mat");
+  command
+      ->add_option("--store", a.stored,
+                   "only signals and parameters whose names fit: * stands for anything, ? for one "
+                   "character; may be repeated; default: all")
+      ->allow_extra_args(false)
+      ->option_text("PATTERN");
   command->add_option("--report", a.to.report, "write a page with plots, events and modes")
       ->option_text("FILE.html");
   command->add_option("--plot", a.plots, "draw this signal in the terminal; may be repeated")

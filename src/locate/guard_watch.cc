@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
 
 #include "expr/differentiate.h"
 #include "locate/step_function.h"
@@ -19,6 +20,10 @@ constexpr double kShorter = 0.25;
 constexpr int kMaxCuts = 30;
 constexpr int kMaxShortened = 8;
 constexpr double kNever = std::numeric_limits<double>::infinity();
+// From so many guards on they are looked at one by one, those that come later not at all.
+constexpr std::size_t kMany = 8;
+constexpr double kWorthShortening = 0.5;  // of the way looked at before
+constexpr double kBeyondRoot = 1e-6;
 // In roundings of time.
 constexpr double kJustAfter = 64.0;
 // A relation that an event iteration left further outside than so many bands fires at once.
@@ -90,6 +95,7 @@ struct GuardWatch::Enclosures {
   // The guards as they are watched: unknowns that are more than polynomials along a step are
   // replaced by the formulas that give them.
   Tape guards;
+  std::vector<Expr> values;
   std::vector<int> degrees;
   std::vector<std::uint32_t> unknowns;
   // By guard: along a step, for smooth guards that are not polynomials.
@@ -97,6 +103,49 @@ struct GuardWatch::Enclosures {
   StepPolynomials step;
   bool has_step = false;  // it is read
   std::vector<double> cuts;
+};
+
+// A guard by itself: in modes with many of them one is not worth a pass over all. Made when it is
+// first looked at closely.
+struct GuardWatch::Single {
+  struct Formula {
+    Tape tape;
+    Tape::Workspace registers;
+    std::vector<std::pair<std::size_t, std::size_t>> leaves;  // of the tape: group, place
+    std::vector<std::uint32_t> unknowns;
+    std::vector<double> inputs;
+  };
+
+  Single(const DaeDefinition& definition, std::vector<Expr> guards) : values(std::move(guards)) {
+    const std::vector<std::vector<Expr>> groups = definition.inputs();
+    for (std::size_t group = 0; group < groups.size(); ++group)
+      for (std::size_t place = 0; place < groups[group].size(); ++place)
+        places.try_emplace(groups[group][place].node(), group, place);
+    formulas.resize(values.size());
+  }
+
+  Formula& formula(std::size_t guard) {
+    std::unique_ptr<Formula>& known = formulas[guard];
+    if (known != nullptr) return *known;
+    known = std::make_unique<Formula>();
+    const std::vector<Expr> leaves = leaves_of(values[guard]);
+    known->tape = Tape(std::span(&values[guard], 1), {leaves}, TapeCode::kInterpreted);
+    known->registers = known->tape.make_workspace();
+    known->inputs.resize(leaves.size());
+    for (const Expr& leaf : leaves) {
+      known->leaves.push_back(places.at(leaf.node()));
+      const auto [group, place] = known->leaves.back();
+      if (group == 1 || group == 2) known->unknowns.push_back(static_cast<std::uint32_t>(place));
+    }
+    std::ranges::sort(known->unknowns);
+    const auto repeated = std::ranges::unique(known->unknowns);
+    known->unknowns.erase(repeated.begin(), repeated.end());
+    return *known;
+  }
+
+  std::vector<Expr> values;
+  std::unordered_map<const Node*, std::pair<std::size_t, std::size_t>> places;
+  std::vector<std::unique_ptr<Formula>> formulas;
 };
 
 GuardWatch::~GuardWatch() = default;
@@ -150,6 +199,7 @@ std::unique_ptr<GuardWatch::Enclosures> GuardWatch::Enclosures::make(const Analy
   StepPolynomials step(unknowns, mode.dae->unknown_count());
   return std::make_unique<Enclosures>(Enclosures{std::move(time_guards),
                                                  std::move(guards),
+                                                 std::move(values),
                                                  std::move(degrees),
                                                  std::move(unknowns),
                                                  std::move(along_step),
@@ -319,6 +369,25 @@ void GuardWatch::evaluate(const Integrator& integrator, double t) {
   evaluate_at(t, x_.data(), dx_.data());
 }
 
+// One guard, where the step between is at this time.
+double GuardWatch::evaluate_one(std::size_t guard, const Integrator& integrator, double t) {
+  if (states_.size() < kMany) {
+    evaluate(integrator, t);
+    return values_[guard];
+  }
+  if (single_ == nullptr)
+    single_ = std::make_unique<Single>(mode_.dae->definition(), enclosures_->values);
+  Single::Formula& formula = single_->formula(guard);
+  integrator.interpolate(t, formula.unknowns, x_.data(), dx_.data());
+  const double* groups[] = {&t, x_.data(), dx_.data(), data_.parameters.data(), data_.held.data()};
+  for (std::size_t k = 0; k < formula.leaves.size(); ++k)
+    formula.inputs[k] = groups[formula.leaves[k].first][formula.leaves[k].second];
+  const double* inputs[] = {formula.inputs.data()};
+  double value = 0.0;
+  formula.tape.evaluate(inputs, formula.registers, &value);
+  return value + offsets_[guard];
+}
+
 void GuardWatch::evaluate_end(const Integrator& integrator) {
   if (!refinement_) {
     evaluate_at(integrator.time(), integrator.x().data(), integrator.dx().data());
@@ -343,13 +412,16 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
     if (cut > 0) restore_states();
     grazings_.clear();
     sample(integrator);
-    first_root_ = 2.0;
+    first_root_ = shortened_to_ = 2.0;
     find_guards_near_zero(integrator);
     if (near_zero_.empty()) break;
     if (cut == 0) save_states();
     const double t0 = integrator.previous_time();
     const double h = integrator.time() - t0;
+    begin_with_earliest();
     for (const std::size_t g : near_zero_) {
+      if (first_root_ < kWorthShortening * shortened_to_) shorten_to_first_root();
+      if (stays_clear_before_root(g)) continue;
       examine_guard(g, integrator);
       if (firing_.at_step_start || !firing_.outcome.ok()) return firing_;
       if (look_again_) break;
@@ -474,6 +546,67 @@ void GuardWatch::find_guards_near_zero(const Integrator& integrator) {
   }
 }
 
+// The guard that comes first through zero, as a straight line between samples tells, is looked at
+// first: what others do after it is of no interest.
+void GuardWatch::begin_with_earliest() {
+  if (near_zero_.size() < kMany) return;
+  const auto points = five_sample_points();
+  double earliest = 2.0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < near_zero_.size(); ++i) {
+    const std::size_t g = near_zero_[i];
+    if (!states_[g].armed || offsets_[g] != 0.0) continue;
+    for (std::size_t k = 0; k < 4 && points[k] < earliest; ++k) {
+      const double a = sample_of(g, k);
+      const double b = sample_of(g, k + 1);
+      if (!(a > 0.0 && b <= 0.0)) continue;
+      const double place = points[k] + (points[k + 1] - points[k]) * (a / (a - b));
+      if (place < earliest) {
+        earliest = place;
+        first = i;
+      }
+      break;
+    }
+  }
+  std::swap(near_zero_[0], near_zero_[first]);
+}
+
+// Five samples of all guards up to a little beyond the first root: exact for polynomials of degree
+// 4 at most, and used for these only.
+void GuardWatch::shorten_to_first_root() {
+  if (near_zero_.size() < kMany || first_root_ > 1.0) return;
+  shortened_to_ = std::min(1.0, first_root_ * (1.0 + kBeyondRoot));
+  shortened_.resize(samples_.size());
+  shortened_clearance_.resize(states_.size());
+  const auto points = five_sample_points();
+  const std::size_t count = states_.size();
+  for (std::size_t k = 0; k < 5; ++k) {
+    std::array<double, 5> weights;
+    for (std::size_t i = 0; i < 5; ++i) {
+      weights[i] = 1.0;
+      for (std::size_t j = 0; j < 5; ++j)
+        if (j != i) weights[i] *= (shortened_to_ * points[k] - points[j]) / (points[i] - points[j]);
+    }
+    const double* const rows = samples_.data();
+    double* const row = &shortened_[k * count];
+    for (std::size_t g = 0; g < count; ++g) {
+      row[g] = weights[0] * rows[g] + weights[1] * rows[count + g] +
+               weights[2] * rows[2 * count + g] + weights[3] * rows[3 * count + g] +
+               weights[4] * rows[4 * count + g];
+    }
+  }
+  measure_clearance(shortened_.data(), count, unproven_.data(), shortened_clearance_.data());
+}
+
+// Whether an armed guard does nothing before the first root that has been found.
+bool GuardWatch::stays_clear_before_root(std::size_t guard) const {
+  if (shortened_to_ > 1.0 || unproven_[guard] != 0.0) return false;
+  if (!states_[guard].armed || offsets_[guard] != 0.0 || !(sample_of(guard, 0) > 0.0)) return false;
+  double largest = 0.0;
+  for (std::size_t k = 0; k < 5; ++k) largest = std::max(largest, std::abs(sample_of(guard, k)));
+  return shortened_clearance_[guard] > 1e3 * kEpsilon * largest;
+}
+
 // Samples have excluded a root as far as they can: whether the formula itself does.
 bool GuardWatch::is_proved_clear(std::size_t guard, const Integrator& integrator) {
   std::optional<StepFunction>& function = enclosures_->along_step[guard];
@@ -521,8 +654,7 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   const double h = integrator.time() - t0;
   const int along_step = degree(g, integrator);
   const auto along = [&](double s) {
-    evaluate(integrator, s == 1.0 ? integrator.time() : t0 + s * h);
-    return values_[g];
+    return evaluate_one(g, integrator, s == 1.0 ? integrator.time() : t0 + s * h);
   };
   bool rises = false;
   if (is_in_band(g)) {

@@ -134,12 +134,16 @@ class GuardWatch {
   void evaluate_at(double t, const double* x, const double* dx);
   void evaluate_without_offsets(double t, const double* x, const double* dx, double* values);
   void evaluate_end(const Integrator& integrator);
+  double evaluate_one(std::size_t guard, const Integrator& integrator, double t);
   void examine_guard(std::size_t guard, Integrator& integrator);
   void consider(std::size_t guard, double s);
   bool comes_to_zero(std::size_t guard) const;
   void note_touch(std::size_t guard, GuardRef along, const Integrator& integrator);
   void sample(const Integrator& integrator);
   void find_guards_near_zero(const Integrator& integrator);
+  void begin_with_earliest();
+  void shorten_to_first_root();
+  bool stays_clear_before_root(std::size_t guard) const;
   bool is_proved_clear(std::size_t guard, const Integrator& integrator);
   std::span<const double> cuts_for(std::size_t guard, const Integrator& integrator);
   void save_states();
@@ -157,6 +161,8 @@ class GuardWatch {
   std::vector<bool> is_time_guard_;  // reads no unknown but such that are functions of time
   struct Enclosures;                 // of guards whose values at a few points do not tell enough
   std::unique_ptr<Enclosures> enclosures_;
+  struct Single;  // guards that are looked at one by one
+  std::unique_ptr<Single> single_;
   std::vector<double> falls_;  // by guard: where it falls to zero next, as far as known
   // Added to the values: a relation that is at zero after an event is located where it leaves the
   // band on the other side; at zero again once it has left on this side.
@@ -181,6 +187,9 @@ class GuardWatch {
   std::vector<Grazing> grazings_;
   bool look_again_ = false;  // the step was shortened because its extension cannot be trusted
   double first_root_ = 2.0;  // fraction of the step; > 1: none
+  // The samples of all guards on the way to about the first root, as five rows; empty: none yet.
+  std::vector<double> shortened_, shortened_clearance_;
+  double shortened_to_ = 2.0;
   std::size_t first_guard_ = 0;
 };
 

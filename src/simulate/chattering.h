@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -58,6 +60,17 @@ struct Chattering {
   // Flat models, by value of a surface: the discrete equations that follow from its relations, or
   // nothing if something remembers them.
   std::map<const Node*, std::optional<std::vector<std::size_t>>> followers;
+  // What reads slots, and which relations have a value.
+  struct Readers {
+    std::unordered_map<const Node*, std::vector<std::size_t>> equations;  // discrete
+    std::unordered_map<const Node*, std::vector<std::size_t>> relations;  // by value
+    std::unordered_map<const Node*, const Node*> pres;                    // by symbol
+    std::unordered_set<const Node*> resets;  // slots in conditions of reinits and ends of the run
+    std::vector<bool> equation_remembers;    // by discrete equation: reads a pre()
+    std::size_t flat_mode = static_cast<std::size_t>(-1);
+    std::unordered_set<const Node*> of_mode;  // leaves of its equations
+  };
+  std::optional<Readers> readers;             // of a flat model
   std::map<std::size_t, double> flat_widths;  // of hysteresis, by relation
   // The last event of a flat model: its modes and slots before and after.
   struct Remembered {

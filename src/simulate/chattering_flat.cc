@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_set>
 
 #include "base/processor_time.h"
@@ -22,10 +23,28 @@ namespace {
 constexpr double kOutside = 1e-9;  // of a relation's size
 constexpr int kMostRounds = 20;
 
-bool reads(const Expr& e, const std::unordered_set<const Node*>& slots) {
-  const std::vector<Expr> leaves = leaves_of(e);
-  return std::any_of(leaves.begin(), leaves.end(),
-                     [&](const Expr& leaf) { return slots.contains(leaf.node()); });
+Chattering::Readers find_readers(const FlatModel& model) {
+  Chattering::Readers readers;
+  std::unordered_set<const Node*> pres;
+  for (const DiscreteVariable& v : model.discretes) {
+    pres.insert(v.pre.node());
+    readers.pres.emplace(v.symbol.node(), v.pre.node());
+  }
+  for (std::size_t r = 0; r < model.relations.size(); ++r)
+    readers.relations[model.relations[r].value.node()].push_back(r);
+  readers.equation_remembers.resize(model.discrete_equations.size());
+  for (std::size_t k = 0; k < model.discrete_equations.size(); ++k) {
+    for (const Expr& leaf : leaves_of(model.discrete_equations[k].value)) {
+      readers.equations[leaf.node()].push_back(k);
+      if (pres.contains(leaf.node())) readers.equation_remembers[k] = true;
+    }
+  }
+  const auto resets = [&](const Expr& condition) {
+    for (const Expr& leaf : leaves_of(condition)) readers.resets.insert(leaf.node());
+  };
+  for (const Reinit& r : model.reinits) resets(r.condition);
+  for (const Termination& t : model.terminations) resets(t.condition);
+  return readers;
 }
 
 double& slot_in(SystemState& state, const Expr& slot) {
@@ -97,34 +116,52 @@ bool may_slide(Run& run, const Expr& surface) {
     return false;  // time leads across and never back
   const BuildingTime building;
   const FlatModel& model = run.system.flat()->reduced;
-  std::unordered_set<const Node*> reached;
-  std::unordered_set<const Node*> pres;
-  std::unordered_set<const Node*> reached_pres;
-  for (const DiscreteVariable& v : model.discretes) pres.insert(v.pre.node());
-  for (const Relation& r : model.relations)
-    if (orientation(r, surface) != 0) reached.insert(r.slot.node());
-  std::vector<std::size_t> equations;
-  for (bool grows = true; grows;) {
-    grows = false;
-    for (std::size_t k = 0; k < model.discrete_equations.size(); ++k) {
-      const DiscreteEquation& e = model.discrete_equations[k];
-      if (!reads(e.value, reached) || std::ranges::find(equations, k) != equations.end()) continue;
-      if (reads(e.value, pres)) return false;
-      equations.push_back(k);
-      reached.insert(e.target.node());
-      grows = true;
-    }
+  if (!run.chattering.readers) run.chattering.readers = find_readers(model);
+  Chattering::Readers& readers = *run.chattering.readers;
+  std::vector<const Node*> reached;
+  std::set<std::size_t> pending;  // equations that read what was reached
+  std::unordered_set<std::size_t> taken;
+  const auto reach = [&](const Node* slot) {
+    reached.push_back(slot);
+    const auto found = readers.equations.find(slot);
+    if (found == readers.equations.end()) return;
+    for (const std::size_t k : found->second)
+      if (!taken.contains(k)) pending.insert(k);
+  };
+  for (const Expr& value : {surface, -surface}) {
+    const auto found = readers.relations.find(value.node());
+    if (found == readers.relations.end()) continue;
+    for (const std::size_t r : found->second) reach(model.relations[r].slot.node());
   }
-  for (const DiscreteVariable& v : model.discretes)
-    if (reached.contains(v.symbol.node())) reached_pres.insert(v.pre.node());
-  for (const Reinit& r : model.reinits)
-    if (reads(r.condition, reached) || reads(r.condition, reached_pres)) return false;
-  for (const Termination& t : model.terminations)
-    if (reads(t.condition, reached) || reads(t.condition, reached_pres)) return false;
-  for (const DiscreteEquation& e : model.discrete_equations)
-    if (reads(e.value, reached_pres)) return false;
-  for (const Equation& e : run.events->mode(run.now.flat_mode).mode.equations)
-    if (reads(e.residual(), reached_pres)) return false;
+  // In passes over all equations, in their order.
+  std::vector<std::size_t> equations;
+  for (std::size_t next = 0; !pending.empty();) {
+    auto first = pending.lower_bound(next);
+    if (first == pending.end()) first = pending.begin();
+    const std::size_t k = *first;
+    pending.erase(first);
+    if (readers.equation_remembers[k]) return false;
+    equations.push_back(k);
+    taken.insert(k);
+    next = k + 1;
+    reach(model.discrete_equations[k].target.node());
+  }
+  if (readers.flat_mode != run.now.flat_mode) {
+    readers.flat_mode = run.now.flat_mode;
+    readers.of_mode.clear();
+    std::vector<Expr> residuals;
+    for (const Equation& e : run.events->mode(run.now.flat_mode).mode.equations)
+      residuals.push_back(e.residual());
+    for (const Expr& leaf : leaves_of(residuals)) readers.of_mode.insert(leaf.node());
+  }
+  for (const Node* slot : reached) {
+    if (readers.resets.contains(slot)) return false;
+    const auto pre = readers.pres.find(slot);
+    if (pre == readers.pres.end()) continue;
+    if (readers.resets.contains(pre->second) || readers.equations.contains(pre->second) ||
+        readers.of_mode.contains(pre->second))
+      return false;
+  }
   followers = std::move(equations);
   return true;
 }
