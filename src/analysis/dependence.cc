@@ -26,8 +26,8 @@ constexpr std::size_t kMostRounds = 100;
 // Values of formulas at points without meaning: what vanishes at all of them vanishes everywhere.
 class RandomPoints {
  public:
-  RandomPoints(const DaeDefinition& mode, const std::vector<double>& parameters)
-      : mode_(mode), parameters_(parameters) {}
+  RandomPoints(const DaeDefinition& mode, const std::vector<double>& parameters, double time)
+      : mode_(mode), parameters_(parameters), time_(time) {}
 
   // [point][formula]
   std::vector<std::vector<double>> evaluate(const std::vector<Expr>& formulas) const {
@@ -41,7 +41,7 @@ class RandomPoints {
       std::vector<double> at;
       for (const Expr& s : symbols)
         at.push_back(number(point, s.node()->index, s.is_slot() ? -1 : s.node()->order));
-      const double t = number(point, 0, -2);
+      const double t = time_ * number(point, 0, -2);
       const double* inputs[] = {&t, at.data(), parameters_.data()};
       tape.evaluate(inputs, registers, results[point].data());
     }
@@ -59,6 +59,7 @@ class RandomPoints {
 
   const DaeDefinition& mode_;
   const std::vector<double>& parameters_;
+  double time_;
 };
 
 bool all_finite(const std::vector<std::vector<double>>& values) {
@@ -106,8 +107,8 @@ double tidy(double factor) {
 class Resolver {
  public:
   Resolver(const DaeDefinition& mode, const std::vector<VariableId>& unknowns,
-           const std::vector<double>& parameters)
-      : written_(mode), unknowns_(unknowns), points_(mode, parameters) {
+           const std::vector<double>& parameters, SplitScope scope, double time)
+      : written_(mode), unknowns_(unknowns), points_(mode, parameters, time), scope_(scope) {
     result_.definition = mode;
     for (std::size_t i = 0; i < mode.residuals.size(); ++i) sources_.push_back({i});
   }
@@ -192,7 +193,57 @@ class Resolver {
     for (Combination& u : found)
       for (auto& part : u) part.first = excess[part.first];
     offsets_.c.assign(n, 0);  // as written
-    return replace_each(found, h, values);
+    if (!found.empty()) return replace_each(found, h, values);
+    return drop_excess_of_levels(excess, 1) || drop_excess_of_levels(excess, 2);
+  }
+
+  // The same where some say of values what others say of slopes (phi = phi0 beside w = 0 and
+  // w = der(phi)): combinations with derivatives of the equations. Row i + k * n is the k-th
+  // derivative of equation i.
+  bool drop_excess_of_levels(const std::vector<std::size_t>& excess, int highest) {
+    const DaeDefinition& def = result_.definition;
+    const std::size_t n = unknowns_.size();
+    std::vector<Expr> residuals;
+    std::vector<std::size_t> rows;
+    for (int order = 0; order <= highest; ++order)
+      for (const std::size_t i : excess) {
+        residuals.push_back(der(def.residuals[i], order));
+        rows.push_back(i + static_cast<std::size_t>(order) * n);
+      }
+    std::vector<Expr> symbols;
+    for (const Expr& leaf : leaves_of(residuals))
+      if (leaf.is_variable()) symbols.push_back(leaf);
+    Derivatives h;
+    h.trusted.assign((static_cast<std::size_t>(highest) + 1) * n, true);
+    std::vector<MatrixPlace> places;
+    for (const JacobianEntry& e : jacobian(residuals, symbols)) {
+      places.push_back({static_cast<int>(e.column), static_cast<int>(e.row)});
+      h.places.push_back({static_cast<int>(rows[e.row]), static_cast<int>(e.column)});
+      h.entries.push_back(e.value);
+      if (!is_one_function(e.value)) h.trusted[rows[e.row]] = false;
+    }
+    const auto values = points_.evaluate(h.entries);
+    if (!all_finite(values)) return false;
+    for (Combination u : null_vectors(assemble(static_cast<int>(symbols.size()),
+                                               static_cast<int>(rows.size()), places, values[0]))) {
+      for (auto& part : u) part.first = rows[part.first];
+      if (!vanishes(u, h, values) ||
+          !std::ranges::all_of(u, [&](const auto& part) { return h.trusted[part.first]; }))
+        continue;
+      offsets_.c.assign(n, 0);
+      std::set<std::size_t> equations;
+      bool is_twice = false;  // at both levels
+      bool has_plain = false;
+      for (auto& part : u) {
+        const std::size_t i = part.first % n;
+        is_twice = is_twice || !equations.insert(i).second;
+        has_plain = has_plain || part.first < n;
+        offsets_.c[i] = static_cast<int>(part.first / n);
+        part.first = i;
+      }
+      if (!is_twice && has_plain && replace(u)) return true;
+    }
+    return false;
   }
 
   bool replace_each(const std::vector<Combination>& combinations, const Derivatives& h,
@@ -218,8 +269,8 @@ class Resolver {
     std::vector<double> factor(h.trusted.size(), 0.0);
     for (const auto& [i, f] : u) factor[i] = f;
     for (const auto& at : values) {
-      std::vector<double> sum(2 * factor.size(), 0.0);
-      std::vector<double> size(2 * factor.size(), 0.0);
+      std::vector<double> sum(4 * factor.size(), 0.0);
+      std::vector<double> size(4 * factor.size(), 0.0);
       for (std::size_t k = 0; k < h.places.size(); ++k) {
         const double term = factor[static_cast<std::size_t>(h.places[k].row)] * at[k];
         sum[static_cast<std::size_t>(h.places[k].column)] += term;
@@ -255,8 +306,15 @@ class Resolver {
         std::ranges::any_of(leaves_of(sum), [](const Expr& leaf) { return leaf.is_variable(); });
     if (!has_unknowns) {
       if (!is_zero(terms)) {
-        result_.contradictory = equations;
-        return true;
+        const std::vector<Expr> leaves = leaves_of(sum);
+        const bool of_slots = !leaves.empty() && std::ranges::all_of(leaves, [](const Expr& leaf) {
+          return leaf.is_slot() || leaf.is_parameter();
+        });
+        if (scope_ == SplitScope::kConstant || !of_slots) {
+          result_.contradictory = equations;
+          return true;
+        }
+        result_.conditions.push_back(sum);
       }
       sources_[target] = equations;
       drop(target);
@@ -355,7 +413,9 @@ class Resolver {
     if (std::ranges::all_of(values[0], [](double v) { return std::isfinite(v); }))
       open = null_vectors(assemble(static_cast<int>(n), size, places, values[0]));
     std::set<std::size_t> free;
-    bool constant = open.size() == dropped_.size();
+    // There may be more: what else is redundant is found afterwards.
+    bool constant = open.size() >= dropped_.size();
+    if (constant) open.resize(dropped_.size());
     const SparseMatrix second = assemble(static_cast<int>(n), size, places, values[1]);
     for (const Combination& w : open) {
       Eigen::VectorXd direction = Eigen::VectorXd::Zero(size);
@@ -363,7 +423,8 @@ class Resolver {
         free.insert(columns[j]);
         direction(static_cast<Eigen::Index>(j)) = f;
       }
-      if (!((second * direction).cwiseAbs().maxCoeff() <=
+      if (scope_ == SplitScope::kConstant &&
+          !((second * direction).cwiseAbs().maxCoeff() <=
             kRounding * (second.cwiseAbs() * direction.cwiseAbs()).maxCoeff()))
         constant = false;
     }
@@ -382,6 +443,7 @@ class Resolver {
       }
       def.residuals[dropped_[k]] = smallest;
       def.equation_names[dropped_[k]] = "smallest split of forces";
+      result_.closed.push_back(dropped_[k]);
     }
     dropped_.clear();
     changed_ = true;
@@ -402,6 +464,7 @@ class Resolver {
   const DaeDefinition& written_;
   const std::vector<VariableId>& unknowns_;
   RandomPoints points_;
+  SplitScope scope_;
   ResolvedDependence result_;
   Signature signature_;
   Offsets offsets_;
@@ -415,8 +478,9 @@ class Resolver {
 
 std::optional<ResolvedDependence> resolve_dependence(const DaeDefinition& mode,
                                                      const std::vector<VariableId>& unknowns,
-                                                     const std::vector<double>& parameters) {
-  return Resolver(mode, unknowns, parameters).run();
+                                                     const std::vector<double>& parameters,
+                                                     SplitScope scope, double time) {
+  return Resolver(mode, unknowns, parameters, scope, time).run();
 }
 
 }  // namespace saltus

@@ -25,11 +25,23 @@ struct ResolvedDependence {
   // equation for the smallest ones stands in the place of each redundant one.
   std::vector<std::size_t> free_unknowns;
   bool determined = true;
+  std::vector<std::size_t> closed;  // equations of the definition that choose a split
+  // Of slots alone: redundant equations agree where these are zero.
+  std::vector<Expr> conditions;
 };
 
-// Nothing if structure is right already, or if the dependence changes from point to point.
+// What may be taken for redundant.
+enum class SplitScope {
+  kConstant,  // what leaves the same split open at every point, whatever slots are
+  kAny        // also what varies with time, or agrees for some values of slots only
+};
+
+// Nothing if structure is right already, or if the dependence changes from point to point. It is
+// looked for at times of about `time`.
 std::optional<ResolvedDependence> resolve_dependence(const DaeDefinition& mode,
                                                      const std::vector<VariableId>& unknowns,
-                                                     const std::vector<double>& parameters);
+                                                     const std::vector<double>& parameters,
+                                                     SplitScope scope = SplitScope::kConstant,
+                                                     double time = 1.0);
 
 }  // namespace saltus

@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/analysed_mode.h"
+#include "analysis/dependence.h"
 #include "analysis/mode_conditions.h"
 #include "analysis/structural_values.h"
 #include "base/processor_time.h"
@@ -309,6 +311,58 @@ std::optional<std::size_t> FlatModes::hold(std::size_t index,
       made.mode.guards.push_back(std::move(guard));
       made.sources.push_back(weight_source(surfaces[k], at_one));
     }
+  modes_.push_back(std::move(made));
+  place->second = modes_.size() - 1;
+  return place->second;
+}
+
+const OpenSplit* FlatModes::open_split(std::size_t index) {
+  const auto [place, is_new] = splits_.try_emplace(index);
+  if (!is_new) return place->second ? &*place->second : nullptr;
+  const BuildingTime building;
+  const Mode& mode = modes_[index].mode;
+  const std::vector<VariableId> unknowns = unknowns_of(system_, mode);
+  std::vector<double> parameters;
+  for (const Parameter& p : system_.parameters()) parameters.push_back(p.value);
+  const auto is_usable = [](const std::optional<ResolvedDependence>& r) {
+    return r && r->determined && r->contradictory.empty() && !r->closed.empty();
+  };
+  // What is without effect at one time (a clutch that is open then) has one at another.
+  std::optional<ResolvedDependence> resolved;
+  for (const double time : {1.0, 4.0, 16.0, 0.25, 0.02, 250.0})
+    if (!is_usable(resolved))
+      resolved = resolve_dependence(write_out(system_, mode, unknowns), unknowns, parameters,
+                                    SplitScope::kAny, time);
+  if (!is_usable(resolved)) return nullptr;
+  OpenSplit split;
+  for (std::size_t i = 0; i < mode.equations.size(); ++i) {
+    split.equations.push_back(mode.equations[i]);
+    const Expr& residual = resolved->definition.residuals[i];
+    if (residual.same_as(mode.equations[i].residual())) continue;
+    split.equations[i].equality = residual == 0.0;
+    split.equations[i].name = resolved->definition.equation_names[i];
+  }
+  split.closing = resolved->closed;
+  split.conditions = resolved->conditions;
+  place->second = std::move(split);
+  return &*place->second;
+}
+
+std::size_t FlatModes::close(std::size_t index, const std::vector<double>& key,
+                             const std::vector<Expr>& zero) {
+  const auto [place, is_new] = closings_.try_emplace({index, key}, 0);
+  if (!is_new) return place->second;
+  const BuildingTime building;
+  const OpenSplit& split = *open_split(index);
+  FlatMode made = modes_[index];
+  made.closes = index;
+  made.mode.equations = split.equations;
+  for (std::size_t k = 0; k < zero.size(); ++k)
+    made.mode.equations[split.closing[k]].equality = zero[k] == 0.0;
+  if (const int uses = names_[made.mode.name + ", forces shared"]++; uses > 0)
+    made.mode.name += fmt::format(", forces shared ({})", uses + 1);
+  else
+    made.mode.name += ", forces shared";
   modes_.push_back(std::move(made));
   place->second = modes_.size() - 1;
   return place->second;

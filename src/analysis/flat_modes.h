@@ -30,9 +30,19 @@ struct FlatMode {
   std::size_t base = 0;           // the mode without held surfaces: itself, if there are none
   std::vector<std::size_t> held;  // surfaces, increasing
   std::vector<Expr> weights;      // of their positive sides
+  // The mode whose split of forces its equations choose; none: itself.
+  std::optional<std::size_t> closes;
   // Of the mode as it was written, before aliases were eliminated.
   std::size_t unknowns = 0;
   CharacteristicValues values;  // as far as structure tells
+};
+
+// Where constraints imply each other, forces are shared in many ways (two brakes on one shaft). The
+// mode without what others imply, and with equations that choose one way.
+struct OpenSplit {
+  std::vector<Equation> equations;
+  std::vector<std::size_t> closing;  // those of them that choose; others may stand in their place
+  std::vector<Expr> conditions;      // of slots: zero, or the constraints contradict each other
 };
 
 // The modes of a flat model, made when they are asked for. Which conditions are structural is found
@@ -61,6 +71,16 @@ class FlatModes {
                                   const std::function<Expr(std::size_t)>& weight_of);
   // Whether the equations of a mode say what holding this surface means.
   bool may_hold(std::size_t index, std::size_t surface);
+  // What the equations of a mode leave open among forces; null if they are not of that kind.
+  const OpenSplit* open_split(std::size_t index);
+  // The mode with these values zero instead of the equations that choose a split. Pre:
+  // open_split(index) is not null; as many as it has, or none for its own. `key` tells choices
+  // apart.
+  std::size_t close(std::size_t index, const std::vector<double>& key,
+                    const std::vector<Expr>& zero);
+  // The mode whose conditions, relations and surfaces these are, whatever the split.
+  std::size_t unsplit(std::size_t index) const { return modes_[index].closes.value_or(index); }
+
   // The source of a guard that watches a weight: 0 is reached, or 1.
   std::size_t weight_source(std::size_t surface, bool at_one) const {
     return flat_.reduced.relations.size() + flat_.reduced.samples.size() + 2 * surface +
@@ -123,6 +143,8 @@ class FlatModes {
   Expr any_weight_;  // stands for weights where only the question is whether there can be one
   std::map<std::pair<std::size_t, std::size_t>, bool> may_hold_;
   std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::optional<std::size_t>> holding_;
+  std::map<std::size_t, std::optional<OpenSplit>> splits_;
+  std::map<std::pair<std::size_t, std::vector<double>>, std::size_t> closings_;
 };
 
 }  // namespace saltus

@@ -42,7 +42,7 @@ void EventIteration::take_left_limits(double t, const SystemState& left) {
 }
 
 void EventIteration::begin(double t, const SystemState& left) {
-  slots_ = left.slots;
+  slots_ = left_slots_ = left.slots;
   take_left_limits(t, left);
   evaluate(relation_sizes_, t, left);
   sizes_ = relation_sizes_.values;
@@ -147,7 +147,7 @@ void EventIteration::take_values(double t, SystemState& out, bool relations) {
 }
 
 bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::size_t& mode) {
-  ModeRun* run = nullptr;
+  bool is_there = false;
   try {
     const std::size_t free = modes_.find(parameters_, slots_);
     std::optional<std::size_t> found = free;
@@ -159,28 +159,61 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
       found = free;
     }
     mode = found.value_or(free);
-    if (found)
-      run = may_share_ || !visit_if_structural_ ? visit_(mode) : visit_if_structural_(mode);
-    refused_to_share_ = refused_to_share_ || (found && run == nullptr && !may_share_);
+    is_there = found.has_value();
   } catch (const Error&) {
   }
   fit(base);
   fit(out);
   fixed_.resize(system_.variables().size(), false);
   set_.resize(system_.variables().size(), false);
+  const std::size_t as_written = mode;
+  auto chosen = split_chosen_.find(as_written);
+  if (is_there && chosen == split_chosen_.end() && visit_if_structural_ &&
+      visit_if_structural_(as_written) == nullptr && modes_.open_split(as_written) != nullptr)
+    chosen = split_chosen_.emplace(as_written, modes_.close(as_written, {}, {})).first;
+  if (chosen == split_chosen_.end()) {
+    if (!solve_in(t, base, out, as_written, is_there)) return false;
+    if (!leaves_split_open(as_written)) return true;
+    if (modes_.open_split(as_written) == nullptr) {
+      if (may_share_) return true;
+      refused_to_share_ = true;
+      flow_run_ = nullptr;
+      return solved_ = false;
+    }
+    chosen = split_chosen_.emplace(as_written, modes_.close(as_written, {}, {})).first;
+  }
+  // The split depends on the point, which must be found first.
+  constexpr int kMostSplits = 4;
+  for (int k = 0; k < kMostSplits; ++k) {
+    mode = chosen->second;
+    if (!solve_in(t, base, out, mode, is_there)) return false;
+    const std::optional<std::size_t> best = best_split(as_written, t, out);
+    if (!best) {
+      flow_run_ = nullptr;
+      return solved_ = false;
+    }
+    if (*best == mode) break;
+    chosen->second = *best;
+  }
+  return true;
+}
+
+// The point of one mode.
+bool EventIteration::solve_in(double t, SystemState& base, SystemState& out, std::size_t mode,
+                              bool is_there) {
+  ModeRun* run = nullptr;
+  try {
+    if (is_there)
+      run = may_share_ || !visit_if_structural_ ? visit_(mode) : visit_if_structural_(mode);
+    refused_to_share_ = refused_to_share_ || (is_there && run == nullptr && !may_share_);
+  } catch (const Error&) {
+  }
   SystemState& trial = trial_;
   trial = base;
   trial.slots = slots_;
   push_.clear();
   flow_run_ = nullptr;
   bool ok = run != nullptr && !is_refused();
-  if (ok && !may_share_) {
-    const auto known = is_determined_.find(mode);
-    if (known != is_determined_.end() && !known->second) {
-      refused_to_share_ = true;
-      ok = false;
-    }
-  }
   if (ok) {
     ConsistentStatus status = find_point(t, base, *run, mode, trial);
     for (const bool assumes : {false, true}) {
@@ -201,11 +234,6 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
     flow_time_ = t;
     flow_at_ = trial;
     flow_slots_ = slots_;
-    if (!may_share_ && leaves_split_open(mode)) {
-      refused_to_share_ = true;
-      flow_run_ = nullptr;
-      ok = false;
-    }
   }
   // A configuration that has no solution need not be the last one: it is judged by the values
   // before it.

@@ -157,7 +157,22 @@ class EventIteration {
   bool inner(double t, SystemState& base, SystemState& out, Settled& settled);
   bool pivot(double t, SystemState& base, SystemState& out, Settled& settled);
   bool solve(double t, SystemState& base, SystemState& out, std::size_t& mode);
+  bool solve_in(double t, SystemState& base, SystemState& out, std::size_t mode, bool is_there);
   bool leaves_split_open(std::size_t mode);
+  // Forces that constraints share (event_split.cc).
+  struct SplitForm {
+    std::vector<Expr> columns;  // unknowns that are not differentiated
+    std::size_t rows = 0;       // equations that choose no split
+    std::vector<std::pair<std::size_t, std::size_t>> equation_places, margin_places;
+    std::vector<std::size_t> sources;  // of the mode's guards
+    std::vector<Expr> values;          // of their relations and weights
+    Formulas formulas;  // derivatives of equations and values, values, conditions of the split
+  };
+  SplitForm& split_form(std::size_t mode);
+  bool leads_to(std::size_t mode, double t, const SystemState& at);
+  std::vector<int> sides_that_stay(std::size_t mode, double t, const SystemState& at,
+                                   const std::vector<std::size_t>& sources);
+  std::optional<std::size_t> best_split(std::size_t mode, double t, const SystemState& at);
   std::string moved_fixed(const ModeRun& run, const SystemState& start,
                           const SystemState& point) const;
   ConsistentStatus solve_initial_problem(double t, const SystemState& base, ModeRun& run,
@@ -306,7 +321,12 @@ class EventIteration {
   bool may_share_ = true;
   bool refused_to_share_ = false;
   bool shares_at_start_ = false;
-  std::map<std::size_t, bool> is_determined_;  // by mode
+  std::map<std::size_t, bool> is_determined_;        // by mode
+  std::map<std::size_t, SplitForm> split_forms_;     // by mode
+  std::map<std::size_t, std::size_t> split_chosen_;  // by mode: the form solved last
+  std::map<std::size_t, std::vector<double>>
+      staying_slots_;  // by mode: relations for which it stays
+  std::vector<double> left_slots_;
   std::vector<bool> fixed_;
   std::map<std::size_t, std::unique_ptr<InitialProblem>> initial_problems_;  // by mode
   std::map<std::pair<std::size_t, bool>, std::unique_ptr<CausalGuess>>

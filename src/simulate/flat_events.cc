@@ -1,9 +1,12 @@
 // Events of flat models.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "expr/differentiate.h"
@@ -39,6 +42,27 @@ bool enters_state(const FlatModel& model, const SystemState& before, const Syste
 void fit(SystemState& state, const SystemState& latest) {
   state.values.resize(latest.values.size(), 0.0);
   state.slopes.resize(latest.values.size(), 0.0);
+}
+
+// Where constraints imply each other only one of many splits of their forces is shown.
+void warn_of_open_split(Run& run) {
+  FlatModes& modes = run.events->modes();
+  const std::size_t as_written = modes.unsplit(run.now.flat_mode);
+  if (as_written == run.now.flat_mode) return;
+  const OpenSplit& split = *modes.open_split(as_written);
+  std::set<std::string> names;
+  for (const std::size_t i : split.closing)
+    for (const Expr& leaf : leaves_of(split.equations[i].residual()))
+      if (leaf.is_variable())
+        names.insert(fmt::format("'{}'", run.system.variables()[leaf.node()->index].name));
+  const std::string text =
+      fmt::format("the split between {} is not unique", fmt::join(names, ", "));
+  std::vector<std::string>& warnings = run.log.result.warnings;
+  if (std::ranges::none_of(warnings, [&](const auto& w) { return w.starts_with(text); }))
+    warnings.push_back(
+        fmt::format("{} from t = {:.10g} on; one that keeps within all bounds on "
+                    "them is taken, if there is one",
+                    text, run.now.time));
 }
 
 // A hop of its own: into a mode that was left at once. `event` is what led there, and becomes what
@@ -156,6 +180,7 @@ bool enter_initial_flat_mode(Run& run, const Termination*& end) {
     check_structure(run.system, run.system.modes()[id.index()]);
   run.instant.at_flat_start = true;
   log_start(run, settled);
+  warn_of_open_split(run);
   return enter(run, id);
 }
 
@@ -263,9 +288,12 @@ bool take_flat_event(Run& run, const Firing& firing, bool hop_follows_event) {
     event.tags.emplace_back("sliding-exit");
   }
   if (held_before != held_now) event.ontology = "continuous sliding";
-  // A relation that nothing follows from is no event to the reader of the log.
-  if (event.from != event.to || enters || !event.jumps.empty() || !event.discrete.empty() ||
-      !settled.hops.empty() || settled.termination != nullptr ||
+  warn_of_open_split(run);
+  // A relation that nothing follows from, or another split of the same forces, is no event to the
+  // reader of the log.
+  const FlatModes& modes = run.events->modes();
+  if (modes.unsplit(former) != modes.unsplit(run.now.flat_mode) || enters || !event.jumps.empty() ||
+      !event.discrete.empty() || !settled.hops.empty() || settled.termination != nullptr ||
       equations_change(run.now.mode->mode(), run.now.left, run.now.state)) {
     log_event(run.log.result, std::move(event), hop_follows_event);
   } else {
