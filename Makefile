@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench pace siconos soak soak-realtime format lint sanitize fuzz kills docs package package-test clean setup setup-dev
+.PHONY: help run build test bench pace siconos soak exact soak-realtime format lint sanitize fuzz kills docs package package-test clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -37,6 +37,9 @@ soak: $(RELEASE)/build.ninja  ## run 10,000 random drivetrains against their ref
 soak-realtime: $(RELEASE)/build.ninja  ## run 10,000 random drivetrains with fixed steps against their references; others in results/soak-realtime
 	@cmake --build --preset release -j $(JOBS) --target saltus_realtime_soak
 	@$(RELEASE)/tests/oracle/saltus_realtime_soak --seeds 0:$(SEEDS) --jobs $(JOBS) --dump results/soak-realtime
+
+exact: build  ## run 2,800 random models with known solutions in every method and at three tolerances
+	@tests/exact/exact_solutions.py $(SALTUS) --seeds 0:400
 
 pace: build  ## run two drivetrains by the clock at 1 kHz for a minute each; fails if a sample takes longer than its period
 	@scripts/pace $(SALTUS)

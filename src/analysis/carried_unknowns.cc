@@ -6,14 +6,18 @@
 
 namespace saltus {
 
-CarriedUnknowns::CarriedUnknowns(const AnalysedMode& mode) {
+std::vector<bool> unknowns_under_der(const AnalysedMode& mode) {
+  const DaeDefinition& written = mode.written;
+  std::vector<bool> under_der(written.unknowns.size(), false);
+  for (const JacobianEntry& e : jacobian(written.residuals, written.derivatives))
+    under_der[e.column] = true;
+  return under_der;
+}
+
+CarriedUnknowns::CarriedUnknowns(const AnalysedMode& mode) : under_der(unknowns_under_der(mode)) {
   const DaeDefinition& written = mode.written;
   const DaeDefinition& def = mode.dae->definition();
   const std::size_t n = written.unknowns.size();
-  under_der.assign(n, false);
-  for (const JacobianEntry& e : jacobian(written.residuals, written.derivatives))
-    under_der[e.column] = true;
-
   place.resize(n);
   factor.assign(n, 1.0);
   offset.assign(n, 0.0);

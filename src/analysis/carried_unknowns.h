@@ -7,6 +7,9 @@
 
 namespace saltus {
 
+// By unknown of the mode: whether its equations as written contain its derivative.
+std::vector<bool> unknowns_under_der(const AnalysedMode& mode);
+
 // How the unknowns of a mode as written (x) hang together with those of the form that is integrated
 // (y), and which of them carry anything over from the mode before: those under der() in its
 // equations. Every x is one y up to a constant factor and offset; aliases share a y.

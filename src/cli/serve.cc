@@ -357,6 +357,12 @@ int run_serve() {
       answer = error_answer("interrupted", "interrupted");
     } catch (const std::bad_alloc&) {
       answer = error_answer("memory", "out of memory");
+    } catch (const Json::exception& error) {
+      // Its text begins with a name in brackets that says nothing to a reader.
+      const std::string_view text = error.what();
+      const std::size_t end = text.find("] ");
+      answer = error_answer("request", fmt::format("the request cannot be read: {}",
+                                                   text.substr(end == text.npos ? 0 : end + 2)));
     } catch (const std::exception& error) {
       answer = error_answer("failure", error.what());
     }

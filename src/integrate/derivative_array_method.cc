@@ -113,7 +113,8 @@ DerivativeArrayMethod::DerivativeArrayMethod(Graph& graph, const DaeDefinition& 
   for (const JacobianEntry& e : jacobian(mode.residuals, mode.derivatives))
     differentiated[e.column] = true;
   for (std::size_t j = 0; j < controlled_.size(); ++j) {
-    watched_.push_back(controlled_[j] && !differentiated[j]);
+    // Without differential equations nothing is integrated, not even what is differentiated.
+    watched_.push_back(controlled_[j] && (values.d == 0 || !differentiated[j]));
     watches_algebraic_ = watches_algebraic_ || watched_.back();
   }
 }

@@ -384,7 +384,8 @@ void InstanceTree::add_bases(ClassInfo& target, Instance& holder, const ClassDef
                              const Scope& around, const std::vector<BaseLayer>& on_the_way,
                              int depth) {
   if (depth > kMaxInheritance)
-    throw Error(fmt::format("'{}' inherits from itself", definition.qualified_name()),
+    throw Error(fmt::format("'{}' inherits from itself, or over too many classes",
+                            definition.qualified_name()),
                 definition.place.location());
   using Form = ClassDefinition::Form;
   if (definition.form == Form::kEnumeration) {

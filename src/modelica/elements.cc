@@ -56,7 +56,7 @@ void InstanceTree::expand(Instance& instance) {
   instance.expanded = true;
   if (depth_of(instance) > kMaxDepth)
     throw Error(
-        fmt::format("'{}', a {}, contains itself without end", instance.name,
+        fmt::format("'{}', a {}, contains itself without end or lies too deep", instance.name,
                     instance.definition().name),
         instance.component == nullptr ? SourceLocation{} : instance.component->place.location());
   const ClassInfo& info = *instance.type.info;

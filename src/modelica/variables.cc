@@ -346,6 +346,12 @@ void Flattener::declare_parameter(Instance& leaf) {
       throw Error(fmt::format("the value of parameter '{}' is not a finite number", leaf.path),
                   where.location());
     }
+    constexpr double kLargestWhole = 9007199254740992.0;  // 2^53
+    if (type == BasicType::kInteger && std::abs(*known) > kLargestWhole)
+      throw Error(fmt::format("the value of {} '{}' is beyond 2^53: whole numbers are not exact "
+                              "there",
+                              constant ? "constant" : "parameter", leaf.path),
+                  where.location());
     if (constant || !in_model) continue;
     const std::string name = leaf.path + subscript_text(*leaf.dimensions, k);
     if (const std::optional<Bounds> bounds = bounds_of(leaf, name, k))

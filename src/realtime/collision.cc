@@ -17,6 +17,8 @@ void check(const CollisionCase& what) {
   if (what.masses.size() < 2) throw Error("collisions need at least two masses");
   if (!(what.step > 0.0) || !std::isfinite(what.step)) throw Error("the step must be positive");
   if (!(what.stop_time / what.step <= 1e7)) throw Error("more than 1e7 steps");
+  if (what.stop_time > 0.0 && what.step > what.stop_time)
+    throw Error("the step is longer than the run");
   if (!(what.restitution >= 0.0 && what.restitution <= 1.0))
     throw Error("restitution lies between 0 and 1");
   if (!(what.separation > 0.0)) throw Error("the separation factor must be positive");

@@ -54,7 +54,10 @@ RealtimeEngine::RealtimeEngine(const HybridSystem& system, const RealtimeOptions
   const double start_time = options.start_time.value_or(system.experiment.start_time);
   const double stop_time = options.stop_time.value_or(system.experiment.stop_time);
   constexpr double kMostSamples = 1e8;
-  if (!(stop_time >= start_time) || (stop_time - start_time) / options.step > kMostSamples)
+  constexpr double kLeastSamples = 1e-6;  // a run that would not leave its start
+  const double samples = (stop_time - start_time) / options.step;
+  if (!(stop_time >= start_time) || samples > kMostSamples ||
+      (stop_time > start_time && samples < kLeastSamples))
     throw Error(fmt::format("from {:g} s to {:g} s are not between 0 and {:g} steps of {:g} s",
                             start_time, stop_time, kMostSamples, options.step));
   tables_.start_time = start_time;

@@ -122,8 +122,12 @@ SpringComparison compare_springs(const SpringCase& what, const SpringCompareOpti
   comparison.initial_energy = what.spring.energy(what.spring.x, what.spring.v);
   if (!(comparison.initial_energy > 0.0)) throw Error("a spring at rest moves by no method");
   if (options.steps.empty()) throw Error("no step to compare");
+  for (const double step : options.steps) {
+    if (!(step > 0.0) || !std::isfinite(step)) throw Error("steps must be positive");
+    if (step > what.stop_time) throw Error("a step is longer than the run");
+    if (what.stop_time / step > 1e7) throw Error("more than 1e7 steps");
+  }
   const double shortest = *std::min_element(options.steps.begin(), options.steps.end());
-  if (!(shortest > 0.0)) throw Error("steps must be positive");
   const double substep = what.input ? 0.01 * shortest : shortest;
   std::vector<double> times;
   for (int k = 0; k <= 1000; ++k) times.push_back(what.stop_time * k / 1000.0);

@@ -74,6 +74,14 @@ ConsistentOutcome find_point(Run& run, bool at_start) {
   return run.now.mode->make_start_consistent(run.now.time, run.now.state, fixed);
 }
 
+// The initial equations have been solved with fewer hidden constraints than numbers have found.
+ConsistentOutcome find_point_by_numbers(Run& run, ModeId id, bool starts, std::string& culprit) {
+  const FlatView* view = starts && run.events != nullptr ? view_of(run, id) : nullptr;
+  if (view == nullptr || run.system.flat()->reduced.initial_equations.empty())
+    return find_point(run, starts);
+  return run.events->start_in(run.now.time, *run.now.mode, view->flat_mode, run.now.state, culprit);
+}
+
 // Start values of integrated variables are kept if possible; the user is told where they were not.
 void report_changed_starts(Run& run, const std::vector<double>& starts) {
   const AnalysedMode& mode = run.now.mode->analysed();
@@ -238,10 +246,10 @@ bool enter(Run& run, ModeId id, bool at_start) {
       const bool was_consistent = outcome.ok();
       // What numbers add to the constraints moves start values; nothing jumps there.
       starts = at_start || (run.instant.at_flat_start && run.now.time == run.settings.start_time);
-      outcome = find_point(run, starts);
+      outcome = find_point_by_numbers(run, id, starts, culprit);
       if (!outcome.ok() && was_consistent) {
         run.now.state = by_structure;
-        outcome = find_point(run, starts);
+        outcome = find_point_by_numbers(run, id, starts, culprit);
       }
     }
   }

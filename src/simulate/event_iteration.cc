@@ -260,12 +260,12 @@ bool EventIteration::leaves_split_open(std::size_t mode) {
 
 // A fixed start value that a point of the mode does not keep: two unknowns of which one stands for
 // both may be fixed at different values, and then the mode is not the one to start in.
-std::string EventIteration::moved_fixed(const ModeRun& run, const SystemState& start,
-                                        const SystemState& point) const {
+std::string EventIteration::moved_fixed(const ModeRun& run, const std::vector<bool>& fixed,
+                                        const SystemState& start, const SystemState& point) const {
   constexpr double kMoved = 1e-6;  // start values are typed with few digits
   for (const VariableId id : run.analysed().unknowns) {
     const std::size_t i = id.index();
-    if (i >= fixed_.size() || !fixed_[i]) continue;
+    if (i >= fixed.size() || !fixed[i]) continue;
     const Variable& variable = system_.variables()[i];
     const double change = std::abs(point.values[i] - start.values[i]);
     if (!(change <= kMoved * (variable.nominal + std::abs(start.values[i])))) return variable.name;
@@ -284,7 +284,7 @@ ConsistentStatus EventIteration::solve_initial_problem(double t, const SystemSta
         active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
   ConsistentOutcome outcome = problem->solve(t, trial, fixed_);
   if (outcome.ok()) outcome = run.start_from(t, problem->x(), problem->dx(), trial);
-  if (outcome.ok() && !moved_fixed(run, base, trial).empty())
+  if (outcome.ok() && !moved_fixed(run, fixed_, base, trial).empty())
     return ConsistentStatus::kNotConverged;
   return outcome.status;
 }
@@ -300,7 +300,7 @@ ConsistentStatus EventIteration::find_point(double t, const SystemState& base, M
       const bool found = run.analysed().dae->unknown_count() <= kQuick
                              ? run.make_start_consistent(t, trial, fixed_).ok()
                              : run.starts_as_given(t, trial, fixed_);
-      if (found && moved_fixed(run, base, trial).empty()) return ConsistentStatus::kSolved;
+      if (found && moved_fixed(run, fixed_, base, trial).empty()) return ConsistentStatus::kSolved;
       trial = guess;
     }
     return solve_initial_problem(t, base, run, mode, trial);
@@ -429,6 +429,10 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
           fmt::format("reinit of '{}' at {}:{}:{} gives {} at t = {:.10g}",
                       to_string(reinit.variable), reinit.where.file, reinit.where.line,
                       reinit.where.column, std::isnan(value) ? "no number" : "infinity", t);
+      return false;
+    }
+    if (const std::string infinite = name_of_infinite(); !infinite.empty()) {
+      settled.problem = fmt::format("{} is infinite at t = {:.10g}", infinite, t);
       return false;
     }
     if (const std::string inexact = name_of_inexact(); !inexact.empty()) {
@@ -570,7 +574,7 @@ Settled EventIteration::start_once(double t, SystemState& state) {
       const ConsistentOutcome outcome = run->make_start_consistent(t, trial, fixed_);
       if (!outcome.ok()) return run->analysed().dae->equation_name(outcome.index);
     }
-    const std::string moved = moved_fixed(*run, base, trial);
+    const std::string moved = moved_fixed(*run, fixed_, base, trial);
     return moved.empty() ? "" : fmt::format("the fixed start value of '{}'", moved);
   };
   if (unmet_from(state).empty()) return settled;
@@ -579,11 +583,79 @@ Settled EventIteration::start_once(double t, SystemState& state) {
   settled.ok = false;
   settled.problem = fmt::format(
       "no start values at t = {:.10g} satisfy the equations, the initial equations and the fixed "
-      "start values: {} is not met with the others; if they contradict each other, fix fewer "
-      "start values or take an initial equation away, else give start values nearer to the "
-      "solution",
-      t, unmet);
+      "start values: {} is not met with the others; {}",
+      t, unmet, advice_on_start(t, base, *run, settled.mode));
   return settled;
+}
+
+// Of the fixed start values and initial equations, a set that cannot be met while each of its
+// proper subsets can: those are left out one after the other that the failure does not need.
+std::string EventIteration::advice_on_start(double t, const SystemState& base, ModeRun& run,
+                                            std::size_t mode) {
+  const std::string unknown =
+      "if they contradict each other, fix fewer start values or take an initial equation away, "
+      "else give start values nearer to the solution";
+  constexpr std::size_t kMostDemands = 40;
+  constexpr std::size_t kMostUnknowns = 300;
+  const std::vector<Equation> equations =
+      active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations;
+  std::vector<std::size_t> fixed;
+  std::vector<std::string> names;
+  for (const VariableId id : run.analysed().unknowns) {
+    if (id.index() >= fixed_.size() || !fixed_[id.index()]) continue;
+    fixed.push_back(id.index());
+    names.push_back(fmt::format("the fixed start value of '{}'", system_.variable(id).name));
+  }
+  for (const Equation& e : equations)
+    names.push_back(fmt::format("the initial equation {}", to_string(e.equality)));
+  if (names.empty() || names.size() > kMostDemands ||
+      run.analysed().dae->unknown_count() > kMostUnknowns)
+    return unknown;
+  std::vector<bool> asked(names.size(), true);
+  const auto can_be_met = [&] {
+    std::vector<bool> keep(fixed_.size(), false);
+    std::vector<Equation> some;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (asked[k] && k < fixed.size()) keep[fixed[k]] = true;
+      if (asked[k] && k >= fixed.size()) some.push_back(equations[k - fixed.size()]);
+    }
+    InitialProblem problem(system_, run.start_form(), some);
+    SystemState trial = base;
+    trial.slots = slots_;
+    return problem.solve(t, trial, keep).ok() &&
+           run.start_from(t, problem.x(), problem.dx(), trial).ok() &&
+           moved_fixed(run, keep, base, trial).empty();
+  };
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (is_interrupted_()) return unknown;
+    asked[k] = false;
+    if (can_be_met()) asked[k] = true;
+  }
+  std::vector<std::string> conflict;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (asked[k]) conflict.push_back(names[k]);
+  if (conflict.empty() || (conflict.size() == names.size() && names.size() > 1 && can_be_met()))
+    return unknown;
+  return fmt::format(
+      "{} {} the equations of the model; leave {} out, or give start values nearer to the solution "
+      "if they agree",
+      fmt::join(conflict, ", "),
+      conflict.size() == 1 ? "alone contradicts" : "contradict each other or",
+      conflict.size() == 1 ? "it" : "one of them");
+}
+
+ConsistentOutcome EventIteration::start_in(double t, ModeRun& run, std::size_t mode,
+                                           SystemState& state, std::string& culprit) {
+  std::unique_ptr<InitialProblem>& problem = initial_problems_[mode];
+  problem = std::make_unique<InitialProblem>(
+      system_, run.start_form(),
+      active_equations(model_.initial_equations, modes_.mode(mode).frozen).equations);
+  const ConsistentOutcome outcome = problem->solve(t, state, fixed_);
+  if (!outcome.ok()) {
+    culprit = problem->equation_name(outcome.index);
+    return outcome;
+  }
+  return run.start_from(t, problem->x(), problem->dx(), state);
 }
 
 bool EventIteration::repeat_start(double t, SystemState& state, std::size_t mode,

@@ -83,6 +83,10 @@ class EventIteration {
   Settled run(double t, SystemState& state, std::size_t mode, const std::vector<std::size_t>& fired,
               const std::vector<bool>& from_band);
 
+  // The initial problem of a mode alone in a form that was made after start(). If it has no
+  // solution, `culprit` is an equation that is not met.
+  ConsistentOutcome start_in(double t, ModeRun& run, std::size_t mode, SystemState& state,
+                             std::string& culprit);
   // The initial problem of a mode alone, with other parameters; for derivatives.
   bool repeat_start(double t, SystemState& state, std::size_t mode,
                     const std::vector<double>& parameters);
@@ -173,8 +177,10 @@ class EventIteration {
   std::vector<int> sides_that_stay(std::size_t mode, double t, const SystemState& at,
                                    const std::vector<std::size_t>& sources);
   std::optional<std::size_t> best_split(std::size_t mode, double t, const SystemState& at);
-  std::string moved_fixed(const ModeRun& run, const SystemState& start,
-                          const SystemState& point) const;
+  std::string moved_fixed(const ModeRun& run, const std::vector<bool>& fixed,
+                          const SystemState& start, const SystemState& point) const;
+  // What to leave out so that the run can start.
+  std::string advice_on_start(double t, const SystemState& base, ModeRun& run, std::size_t mode);
   ConsistentStatus solve_initial_problem(double t, const SystemState& base, ModeRun& run,
                                          std::size_t mode, SystemState& trial);
   ConsistentStatus find_point(double t, const SystemState& base, ModeRun& run, std::size_t mode,
@@ -253,6 +259,7 @@ class EventIteration {
   bool has_a_future(double t, const SystemState& settled, std::size_t mode, bool is_second_choice);
   void put_initial_discrete(double t, const SystemState& at);
   std::string name_of_undefined() const;  // empty: nothing
+  std::string name_of_infinite() const;
   std::string name_of_inexact() const;
   // Relations and discrete variables that change.
   std::string names_of_changes(const std::vector<std::vector<double>>& history) const;

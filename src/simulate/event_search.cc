@@ -113,6 +113,14 @@ std::string EventIteration::name_of_undefined() const {
   return {};
 }
 
+// What an event divides by zero.
+std::string EventIteration::name_of_infinite() const {
+  for (const DiscreteVariable& v : model_.discretes)
+    if (!v.name.starts_with('$') && std::isinf(present(v.symbol)))
+      return named(fmt::format("'{}'", v.name), v.where);
+  return {};
+}
+
 // An Integer that is too large for the numbers it is kept in.
 std::string EventIteration::name_of_inexact() const {
   constexpr double kLargest = 9007199254740992.0;  // 2^53

@@ -101,7 +101,7 @@ class ModeRun {
   std::optional<std::size_t> contradicted_equation();
   // By unknown of the mode: whether it carries anything over from the mode before.
   std::vector<bool> carried() const {
-    return carried_ != nullptr ? carried_->under_der : CarriedUnknowns(*analysed_).under_der;
+    return carried_ != nullptr ? carried_->under_der : unknowns_under_der(*analysed_);
   }
   // After kRanksChanged: which equation and unknowns are concerned.
   std::string describe_rank_change() const;

@@ -265,6 +265,8 @@ Measurements read_measurements(const std::string& path, const std::vector<std::s
   std::vector<std::size_t> places;
   if (columns.empty()) {
     for (std::size_t k = 1; k < heading.size(); ++k) {
+      if (std::ranges::find(data.names, heading[k]) != data.names.end())
+        throw Error(fmt::format("there are two columns '{}'", heading[k]), {path, 1, 1});
       data.names.push_back(heading[k]);
       places.push_back(k);
     }
@@ -293,7 +295,9 @@ Measurements read_measurements(const std::string& path, const std::vector<std::s
     for (const std::size_t k : places)
       data.values.push_back(cells[k].empty() ? kNaN : number_of(cells[k], path, number));
   }
-  if (data.times.empty()) throw Error(fmt::format("the data '{}' have no rows", path));
+  if (data.times.size() < 2)
+    throw Error(fmt::format("the data '{}' have {}; a fit needs at least two times", path,
+                            data.times.empty() ? "no rows" : "one row"));
   return data;
 }
 

@@ -97,6 +97,38 @@ for list in '' , x radau,x 1e-3x "$long" ',,'; do
   try compare ball --formulations "$list"
   try compare ball --tolerances "$list"
 done
+# Commands with data and steps of their own
+try realtime m.mo --step
+for number in "${numbers[@]}" 0 -1 1e300 1e-300; do
+  try realtime m.mo --step "$number"
+  try collisions --step "$number"
+  try springs --steps "$number"
+done
+try realtime m.mo --step 1e-3 --stop-time 1e300
+try realtime m.mo --step 1e-3 --max-events -1
+try realtime m.mo --step 1e-3 --adjust x
+for vary in '' = p= p p=x p=nan,1 p=1,1e400 p=1:2 p=1:2:1e-300 p=0:0:0 p=0:-1:5 p=lin:1:2 p=lin:1:2:x p=log:0:1:3 p=log:-1:1:3 q=1,2; do
+  try sweep m.mo --vary "$vary" --record x --output s.csv
+done
+for jobs in 0 -1 x ''; do try sweep m.mo --vary p=1,2 --record x --output s.csv --jobs "$jobs"; done
+try sweep m.mo --vary p=1,2
+try sweep m.mo --vary p=1,2 --record nosuch --output s.csv
+try sweep m.mo --vary p=1,2 --record x --output m.mo
+try sweep m.mo --vary p=1,2 --record x --output folder
+for data in '' 'time,x\n' 'time,x\n0,1\n' 'time,x\n0,1\n0,2\n' 'time,x\n1,1\n0,2\n' 'time,x\n0,a\n1,2\n' 'time,x\n0,nan\n1,2\n' 'time,x\n0,1e400\n1,2\n' \
+  'time,x\n0,1,2\n1,2\n' 'time,x\n0\n1,2\n' 'time;x\n0;1\n1;2\n' 'x\n1\n2\n' 'time,q\n0,1\n1,2\n' 'time,x,x\n0,1,1\n1,2,2\n' '\0\0\0'; do
+  printf "$data" >d.csv
+  try fit m.mo --data d.csv --free p
+done
+printf 'time,x\n0,1\n1,0.4\n' >d.csv
+for free in '' , q x time p,q 'p=1' 'p[1]'; do try fit m.mo --data d.csv --free "$free"; done
+for command in linearize steady frequency fit sweep realtime; do
+  for name in '' nosuch m.mo:N nosuch.mo folder . / "$long" $'a\nb'; do try $command "$name"; done
+  try $command
+  try $command m.mo --nosuch
+done
+for number in "${numbers[@]}"; do try linearize m.mo --at "$number"; done
+rm -f d.csv s.csv
 [ -e out_ ] && { echo "FAILED: wrong input has left a folder: $(ls -R out_)"; failures=$((failures + 1)); }
 echo "$count command lines, $failures failures"
 [ $count -ge 1000 ] || { echo "FAILED: fewer than a thousand"; exit 1; }
