@@ -386,9 +386,77 @@ end Cycle;)");
   }
 }
 
+// Inertias 1 and 2 that a lock without bound joins share their momentum: (1 * 10 + 2 * 0) / 3.
+TEST(Realtime, ALockWithoutBoundSharesMomentum) {
+  const HybridSystem system = from_text(R"(model Join
+  Real w1(start = 10, fixed = true), w2(start = 0, fixed = true), rel, a, tau;
+equation
+  rel = w1 - w2;
+  a = der(rel);
+  der(w1) = -tau;
+  2*der(w2) = tau;
+  if time > 0.105 then
+    rel = 0;
+  else
+    tau = 0.1*a;
+  end if;
+end Join;)");
+  for (const StepAdjustment adjustment : {StepAdjustment::kExact, StepAdjustment::kNone}) {
+    const RealtimeResult result =
+        run(system, {.step = 0.01, .stop_time = 0.5, .adjustment = adjustment});
+    EXPECT_TRUE(result.run.completed());
+    EXPECT_NEAR(result.run.final.at("w1"), 10.0 / 3.0, 1e-9);
+    EXPECT_NEAR(result.run.final.at("w2"), 10.0 / 3.0, 1e-9);
+  }
+}
+
+// What reinit does not set follows as offline, whatever the states are: w2 is kept where w1 is set
+// (its torque is finite); both give way where their difference is set.
+TEST(Realtime, WhatReinitLeavesAloneFollowsAsOffline) {
+  for (const std::string set :
+       {"reinit(w1, pre(w1) + 1)", "reinit(w2, 0.5*pre(w2))", "reinit(rel, -pre(rel))"}) {
+    const HybridSystem system = from_text(R"(model Slip
+  Real w1(start = 3, fixed = true), w2(start = 0, fixed = true), rel, a, tau;
+  Real phi(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  rel = w1 - w2;
+  a = der(rel);
+  der(w1) = -tau;
+  2*der(w2) = tau;
+  tau = 0.3*rel + 0.01*a;
+  der(phi) = rel;
+  when phi > 1.5*(pre(n) + 1) then
+    )" + set + R"(;
+    n = pre(n) + 1;
+  end when;
+end Slip;)");
+    const SimulateResult offline = simulate(system, {.stop_time = 3.0, .tolerance = 1e-9});
+    const RealtimeResult result = run(system, {.step = 0.01, .stop_time = 3.0});
+    ASSERT_TRUE(offline.completed() && result.run.completed()) << set;
+    EXPECT_GT(result.run.final.at("n"), 0.0);
+    for (const std::string name : {"w1", "w2", "rel", "phi", "n"})
+      EXPECT_NEAR(result.run.final.at(name), offline.final.at(name), 1e-6) << set << name;
+  }
+}
+
 TEST(Realtime, WhatCannotBePreparedIsRefusedByName) {
-  // A speed that would have to jump.
-  const std::string jump = refusal(from_library("Saltus.Examples.IdealClutch"), {.step = 0.01});
+  // A speed that would have to jump by an impulse that friction would have to bear.
+  const std::string jump = refusal(from_text(R"(model Struck
+  Real w1(start = 3, fixed = true), w2(start = 0, fixed = true), tau;
+  Boolean locked(start = false, fixed = true), passed;
+equation
+  der(w1) = -tau;
+  2*der(w2) = tau;
+  passed = tau > 5;
+  locked = time > 0.1 and not pre(passed);
+  if locked then
+    w1 = w2;
+  else
+    tau = 0;
+  end if;
+end Struck;)"),
+                                   {.step = 0.01});
   EXPECT_NE(jump.find("impulse"), std::string::npos) << jump;
   // Chattering.
   const std::string storm = refusal(from_library("Saltus.Examples.StickSlip"), {.step = 0.01});

@@ -13,6 +13,8 @@ package FutureHybrid "Hybrid drivetrain with lockable friction elements, after R
     Integer direction(start = 0) "Sign the slip had; 0: locked or open";
     Boolean passed "The slip has changed sign";
     Boolean locked "w_rel = 0 is an equation";
+    Boolean struck = false "An impact on one side lets it go: its capacity bears no impulse";
+    Real w_struck(unit = "rad/s") = 0 "Slip after the impact";
   protected
     Real limit(unit = "N.m");
   equation
@@ -20,6 +22,7 @@ package FutureHybrid "Hybrid drivetrain with lockable friction elements, after R
     a_rel = der(w_rel);
     mode = if pressure <= 0 then 2
            elseif pre(mode) == 2 or initial() then (if noEvent(w_rel < 0) then -1 else 1)
+           elseif struck then (if noEvent(w_struck < 0) then -1 else 1)
            elseif pre(mode) == 0 then (if s > limit then 1 elseif s < -limit then -1 else 0)
            elseif passed then 0
            else pre(mode);
@@ -136,6 +139,100 @@ behind an elastic shaft. C3 and C2 make the first gear (5:1), C3 and C1 the seco
 tyre that is a friction element.</p>
 </html>"));
   end Extended;
+
+  package SpringCases "Reiter's three springs of two stiffnesses (3.3.2, Table 12)"
+    model Case1 "Soft, then stiff from 6e-3 rad on"
+      extends Extended(k_1 = 800, k_2 = 20000, border = 6e-3);
+      annotation(experiment(StopTime = 8, Tolerance = 1e-8));
+    end Case1;
+    model Case2 "Soft, then stiff from 7e-3 rad on"
+      extends Extended(k_1 = 800, k_2 = 20000, border = 7e-3);
+      annotation(experiment(StopTime = 8, Tolerance = 1e-8));
+    end Case2;
+    model Case3 "Stiff, then soft from 0.25e-3 rad on"
+      extends Extended(k_1 = 20000, k_2 = 800, border = 0.25e-3);
+      annotation(experiment(StopTime = 8, Tolerance = 1e-8));
+    end Case3;
+  end SpringCases;
+
+  partial model Clearance "The second shaft can twist only so far: wheel and intermediate inertia collide"
+    extends Gear(i_f = 1);
+    parameter Real dphi_max(unit = "rad") = 1e-4 "Largest torsion of the second shaft (Table 16)";
+    parameter Real c_r(min = 0, max = 1) = 0 "Restitution (Table 16)";
+    parameter Real v_min(unit = "rad/s") = 1e-4 "An impact that would rebound with less ends in contact";
+    parameter Real J_z(unit = "kg.m2") = 3.4093 "Intermediate inertia (Table 15)";
+    parameter Real J_w(unit = "kg.m2") = 1.5 "Wheel";
+    parameter Real J_v(unit = "kg.m2") = 135 "Vehicle, on a wheel of 1 m";
+    parameter Real k_z(unit = "N.m/rad") = 4000 "Stiffness of the second shaft";
+    parameter Real d_z(unit = "N.m.s/rad") = 5 "Its damping";
+    parameter Real c(unit = "N.m/rad") = 4000 "Stiffness of the output shaft";
+    parameter Real d(unit = "N.m.s/rad") = 60 "Its damping";
+    Real w_z(unit = "rad/s", start = 0, fixed = true) "Intermediate inertia";
+    Real w_w(unit = "rad/s", start = 0, fixed = true) "Wheel";
+    Real w_v(unit = "rad/s", start = 0, fixed = true) "Vehicle";
+    Real dphi(unit = "rad", start = 0, fixed = true) "Torsion of the output shaft";
+    Real dphi_z(unit = "rad", start = 0, fixed = true) "Torsion of the second shaft";
+    Real tau_z(unit = "N.m") "Torque of the second shaft";
+    Real tau_c(unit = "N.m") "Torque of the contact";
+    Boolean hit(start = false, fixed = true) "Beyond the largest torsion and on the way on";
+    Boolean touching(start = false, fixed = true) "They move as one";
+    Integer impacts(start = 0, fixed = true);
+    Element Cw(c_f = 800, struck = hit and not pre(hit), w_struck = common + J_z/(J_z + J_w)*rebound - w_v) "Tyre on the road";
+  protected
+    constant Real J_unit(unit = "kg.m2") = 1 "Makes a torque of an acceleration";
+    discrete Boolean slow(start = false, fixed = true) "The last impact was too slow to rebound";
+    discrete Real common(unit = "rad/s", start = 0, fixed = true) "Speed of a plastic impact";
+    discrete Real rebound(unit = "rad/s", start = 0, fixed = true) "w_w - w_z after the impact";
+    Real s(unit = "N.m") "Torque of the contact; below zero where it ends";
+  equation
+    Cw.pressure = 1;
+    Cw.w_rel = w_w - w_v;
+    der(dphi) = w_f/i_f - w_z;
+    der(dphi_z) = w_z - w_w;
+    tau_s = c*dphi + d*der(dphi);
+    tau_z = k_z*dphi_z + d_z*der(dphi_z);
+    J_z*der(w_z) = tau_s - tau_z - tau_c;
+    J_w*der(w_w) = tau_z + tau_c - Cw.tau;
+    J_v*der(w_v) = Cw.tau - 20;
+    hit = dphi_z > dphi_max and w_z > w_w;
+    when hit then
+      slow = c_r*(pre(w_z) - pre(w_w)) <= v_min;
+      common = (J_z*pre(w_z) + J_w*pre(w_w))/(J_z + J_w);
+      rebound = if slow then 0 else c_r*(pre(w_z) - pre(w_w));
+      reinit(w_z, common - J_w/(J_z + J_w)*rebound);
+      reinit(w_w, common + J_z/(J_z + J_w)*rebound);
+      impacts = pre(impacts) + 1;
+    end when;
+    touching = if pre(touching) then not s < 0 else hit and not pre(hit) and slow;
+    if touching then
+      s = tau_c;
+      w_z = w_w;
+    else
+      s = if pre(touching) then J_unit*(der(w_w) - der(w_z)) else 0;
+      tau_c = 0;
+    end if;
+    C0.pressure = 0;
+    C1.pressure = 0;
+    C3.pressure = if time < 0.2 then 0 elseif time < 0.5 then (time - 0.2)/0.3 else 1;
+    C2.pressure = if time < 0.5 then 0 elseif time < 0.8 then (time - 0.5)/0.3 else 1;
+    tau_e = 0;
+    tau_m = if time < 2 then 20 else 90;
+  end Clearance;
+
+  package ClearanceCases "Reiter's three drivetrains with a clearance (4.5, Tables 15 and 16)"
+    model Case1 "Elastic impacts"
+      extends Clearance(dphi_max = 1e-4, c_r = 1);
+      annotation(experiment(StopTime = 4, Tolerance = 1e-8));
+    end Case1;
+    model Case2 "Plastic impacts"
+      extends Clearance(dphi_max = 1e-4, c_r = 0);
+      annotation(experiment(StopTime = 4, Tolerance = 1e-8));
+    end Case2;
+    model Case3 "A larger clearance"
+      extends Clearance(dphi_max = 2e-3, c_r = 0);
+      annotation(experiment(StopTime = 4, Tolerance = 1e-8));
+    end Case3;
+  end ClearanceCases;
 
   partial model TyreDrive "As Extended with a linear second shaft; which tyre is left open"
     extends Gear(w_m(start = 17.5*w_start), w_f(start = 3.5*w_start));

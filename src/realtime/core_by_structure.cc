@@ -48,7 +48,8 @@ ModeCore core_by_structure(const HybridSystem& system, std::unique_ptr<ModeRun> 
   if (form->core->equation_count() != form->core->unknown_count())
     refuse("it has not as many equations as unknowns");
   ModeCore core{run->mode().name, mode.unknowns, mode.differential, form->core, {}};
-  std::shared_ptr<const ModeRun> kept = std::move(run);
+  const std::shared_ptr<ModeRun> kept = std::move(run);
+  core.run = kept;
   core.write = [kept, form](const Expr& a) -> std::optional<Expr> {
     CoreWriter writer(kept->analysed(), *form);
     Expr written = writer.write(a);

@@ -158,6 +158,19 @@ std::string write_mode(Definitions& to, std::string& text, const fs_mode& m, std
   put("resets", to.array("fs_reset", std::span(m.resets, reset_count), [](const fs_reset& r) {
     return fmt::format("{{{}, {}}}", index(r.place), number(r.sign));
   }));
+  put("carried_count", index(m.carried_count));
+  put("carried", to.indices(m.carried, m.carried_count));
+  put("carried_reset", to.indices(m.carried_reset, m.carried_count));
+  put("handover_count", index(m.handover_count));
+  std::vector<std::string> handovers;
+  for (const fs_handover& h : std::span(m.handovers, m.handover_count)) {
+    const std::string asked = to.array("unsigned char", std::span(h.asked, reset_count),
+                                       [](unsigned char f) { return std::to_string(f); });
+    handovers.push_back(
+        fmt::format("{{{}, {}, {}}}", asked, to.numbers(h.map, m.d * m.carried_count), h.is_rigid));
+  }
+  put("handovers", to.array("fs_handover", std::span<const std::string>(handovers),
+                            [](const std::string& row) { return row; }));
   put("guard_count", index(m.guard_count));
   put("guards", to.indices(m.guards, m.guard_count));
   put("configuration_count", index(m.configuration_count));
@@ -177,11 +190,10 @@ void write_model(Definitions& to, std::string& text, const fs_model& m) {
   put("adjustment", std::to_string(m.adjustment));
   put("propagates", std::to_string(m.propagates));
   put("max_events", std::to_string(m.max_events));
-  std::size_t resets = 0;
-  for (std::size_t k = 0; k < m.reinit_count; ++k) resets = std::max(resets, m.reset_place[k] + 1);
   std::vector<std::string> modes;
   for (std::size_t k = 0; k < m.mode_count; ++k)
-    modes.push_back(m.modes[k] == nullptr ? "NULL" : write_mode(to, text, *m.modes[k], k, resets));
+    modes.push_back(m.modes[k] == nullptr ? "NULL"
+                                          : write_mode(to, text, *m.modes[k], k, m.reset_count));
   put("variable_count", index(m.variable_count));
   count("slot_count", m.slot_count);
   count("output_count", m.output_count);
@@ -212,6 +224,7 @@ void write_model(Definitions& to, std::string& text, const fs_model& m) {
   count("reinit_count", m.reinit_count);
   put("reinits", to.formulas(m.reinits));
   put("reset_place", to.indices(m.reset_place, m.reinit_count));
+  count("reset_count", m.reset_count);
   count("left_count", m.left_count);
   put("lefts", to.formulas(m.lefts));
   put("left_slots", to.indices(m.left_slots, m.left_count));
@@ -242,6 +255,7 @@ void write_model(Definitions& to, std::string& text, const fs_model& m) {
   count("most_held", m.most_held);
   count("most_entries", m.most_entries);
   count("most_targets", m.most_targets);
+  count("most_carried", m.most_carried);
   count("most_items", m.most_items);
   put("parameters", to.numbers(m.parameters, m.parameter_count));
   text += fmt::format("static const fs_model model = {{\n{}}};\n", fields);
@@ -282,7 +296,7 @@ extern "C" {{
 #define {name}_NOT_SETTLED 4u       /* rounds of an event are left for the next sample */
 #define {name}_STATE_NOT_FINITE 8u  /* the state before the step is held */
 #define {name}_EVENTS_LEFT 16u      /* more events than a sample may have: the rest comes later */
-#define {name}_RESET_LOST 32u       /* reinit of a variable that is no state of the mode */
+#define {name}_RESET_LOST 32u       /* reinit, and what follows in the mode is not prepared */
 #define {name}_STATE_JUMPED 64u     /* a mode was entered that takes an impulse */
 #define {name}_TERMINATED 128u      /* the model ended the run */
 #define {name}_INPUT_REFUSED 256u   /* an input was not finite: its last value is held */

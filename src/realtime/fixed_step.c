@@ -66,6 +66,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
                             larger(larger(2 * m->most_items, 2 * m->reinit_count),
                                    larger(m->termination_count, m->left_count)));
   e->reset_values = take_numbers(memory, &used, m->reinit_count);
+  e->asked_values = take_numbers(memory, &used, m->reset_count);
   e->at_zero = take_flags(memory, &used, relations);
   e->fired = take_flags(memory, &used, relations);
   e->located = take_flags(memory, &used, relations);
@@ -74,6 +75,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->turned = take_flags(memory, &used, relations);
   e->reset_done = take_flags(memory, &used, m->reinit_count);
   e->reset_pending = take_flags(memory, &used, m->reinit_count);
+  e->asked = take_flags(memory, &used, m->reset_count);
   return used;
 }
 
@@ -103,6 +105,7 @@ FS_API fs_counts fs_bind_modes(fs_engine* e, fs_memory memory) {
   e->targets = take_numbers(memory, &used, m->most_targets);
   e->saved_entries = take_numbers(memory, &used, m->most_entries);
   e->permuted = take_numbers(memory, &used, n);
+  e->deviations = take_numbers(memory, &used, m->most_carried);
   e->factors.m = take_numbers(memory, &used, n * n);
   e->half_factors.m = take_numbers(memory, &used, n * n);
   e->scratch = take_numbers(memory, &used, 5 * d * d);
@@ -872,14 +875,67 @@ static void look_beyond_zero(fs_engine* e, double t) {
   }
 }
 
+static const fs_handover* find_handover(const fs_engine* e) {
+  const fs_mode* m = present(e);
+  size_t k;
+  for (k = 0; k < m->handover_count; ++k)
+    if (e->model->reset_count == 0 ||
+        memcmp(m->handovers[k].asked, e->asked, e->model->reset_count) == 0)
+      return &m->handovers[k];
+  return NULL;
+}
+
+/* What was before, with what reinit sets, into the states of the mode just entered. 0: that has no
+   finite solution. */
+static int hand_over(fs_engine* e, double t) {
+  const fs_model* model = e->model;
+  const fs_mode* m = present(e);
+  const fs_handover* h;
+  int any = 0, any_asked = 0;
+  size_t c, k;
+  clear_flags(e->asked, model->reset_count);
+  for (k = 0; k < model->reinit_count; ++k) {
+    if (!e->reset_pending[k]) continue;
+    any = any_asked = 1;
+    e->asked[model->reset_place[k]] = 1;
+    e->asked_values[model->reset_place[k]] = e->reset_values[k];
+  }
+  write_state(e, t);
+  for (c = 0; c < m->carried_count; ++c) {
+    const double found = e->values[m->carried[c]];
+    double wanted = e->base_values[m->carried[c]];
+    k = m->carried_reset[c];
+    if (k != FS_NONE && e->asked[k]) wanted = e->asked_values[k];
+    e->deviations[c] = wanted - found;
+    any = any || fabs(wanted - found) > 1e-9 * fmax(1.0, fmax(fabs(wanted), fabs(found)));
+  }
+  if (!any) return 1;
+  h = find_handover(e);
+  if (h == NULL && e->hooks.make_handover != NULL) {
+    e->hooks.make_handover(e->hooks.owner, t);
+    h = find_handover(e);
+  }
+  if (h == NULL) {
+    if (any_asked) e->status |= FS_RESET_LOST;
+    return 1;
+  }
+  for (k = 0; k < m->d; ++k) e->z[k] = e->x[m->differential[k]];
+  multiply_add(h->map, e->deviations, m->d, m->carried_count, e->z);
+  for (k = 0; k < m->d; ++k) e->x[m->differential[k]] = e->z[k];
+  for (k = 0; k < model->reset_count; ++k) /* exactly */
+    if (e->asked[k] && m->resets[k].place != FS_NONE)
+      e->x[m->resets[k].place] = m->resets[k].sign * e->asked_values[k];
+  if (!complete(e, t)) return 0;
+  write_state(e, t);
+  return 1;
+}
+
 /* The point of the mode that the slots ask for, from where the round starts. If there is none, the
    mode is the one before. */
 static int solve_round(fs_engine* e, double t) {
   const fs_model* m = e->model;
   const size_t before = e->mode;
   const size_t found = find_mode(e, t);
-  int solved, any = 0;
-  size_t k;
   if (found == FS_NONE) {
     e->status |= FS_MODE_UNPREPARED;
     return kUnprepared;
@@ -887,23 +943,9 @@ static int solve_round(fs_engine* e, double t) {
   copy(e->values, e->base_values, m->variable_count);
   copy(e->slopes, e->base_slopes, m->variable_count);
   if (m->modes[found] == NULL) return kFailed;
-  solved = fs_enter(e, found, t);
-  for (k = 0; solved && k < m->reinit_count; ++k) {
-    const fs_reset* reset;
-    if (!e->reset_pending[k]) continue;
-    any = 1;
-    reset = &m->modes[found]->resets[m->reset_place[k]];
-    if (reset->place == FS_NONE)
-      e->status |= FS_RESET_LOST;
-    else
-      e->x[reset->place] = reset->sign * e->reset_values[k];
-  }
-  if (solved && any) solved = complete(e, t);
-  if (solved)
-    write_state(e, t);
-  else
-    e->mode = before;
-  return solved ? kSolved : kFailed;
+  if (fs_enter(e, found, t) && hand_over(e, t)) return kSolved;
+  e->mode = before;
+  return kFailed;
 }
 
 /* One relation at a time: the one of least index, which cannot run in a circle where the continuous
@@ -1098,6 +1140,14 @@ static void take_terminations(fs_engine* e, double t) {
     }
 }
 
+/* Whether impulses may lead into the present mode: no relation has a say in them. */
+static int enters_rigidly(fs_engine* e) {
+  const fs_handover* h;
+  clear_flags(e->asked, e->model->reset_count);
+  h = find_handover(e);
+  return h != NULL && h->is_rigid;
+}
+
 static void settle(fs_engine* e, double t) {
   const fs_model* m = e->model;
   const size_t bytes = m->slot_count * sizeof(double);
@@ -1152,8 +1202,7 @@ static void settle(fs_engine* e, double t) {
   /* What is held may have changed since the last point: pre(). */
   if (!fs_enter(e, e->mode, t)) e->status |= FS_STATE_NOT_FINITE;
   write_state(e, t);
-  jumping = was_reset
-                ? FS_NONE
+  jumping = was_reset || enters_rigidly(e) ? FS_NONE
                 : jumping_variable(e, m->step * (m->adjustment == FS_ADJUST_EXACT ? 1e-3 : 2.0));
   if (jumping != FS_NONE) {
     e->status |= FS_STATE_JUMPED;

@@ -32,7 +32,7 @@ enum {
   FS_NOT_SETTLED = 4,      /* rounds are left for the next sample */
   FS_STATE_NOT_FINITE = 8, /* the state before the step is held */
   FS_EVENTS_LEFT = 16,     /* more than max_events; the rest is left to the next sample */
-  FS_RESET_LOST = 32,      /* reinit of a variable that is no state of the mode */
+  FS_RESET_LOST = 32,      /* reinit, and what follows in the mode is not prepared */
   FS_STATE_JUMPED = 64,    /* a mode was entered that an impulse would have to lead into */
   FS_TERMINATED = 128,     /* terminate() of the model */
   FS_INPUT_REFUSED = 256   /* an input was not finite; its last value is held */
@@ -96,6 +96,15 @@ typedef struct {
   double sign;
 } fs_reset;
 
+/* How the states of a mode follow from what was before, by the impulse rule of the offline engine:
+   z += map (x- - x), where x are the variables that the mode differentiates, at the point that the
+   states alone give, and x- their left limits or, where reinit sets them, its values. */
+typedef struct {
+  const unsigned char* asked; /* by variable that reinit sets: it does */
+  const double* map;          /* d x carried_count */
+  int is_rigid;               /* impulses reach no relation */
+} fs_handover;
+
 /* A mode reduced to its core F(t, x, x') = 0: n unknowns, d of them differential, the states. */
 typedef struct {
   size_t n;
@@ -123,6 +132,11 @@ typedef struct {
   size_t target_count;
   const fs_place* targets; /* by value of `variables` */
   const fs_reset* resets;  /* by variable that reinit sets */
+  size_t carried_count;
+  const size_t* carried;       /* variables that are differentiated */
+  const size_t* carried_reset; /* by these: the variable that reinit sets, or FS_NONE */
+  size_t handover_count;
+  const fs_handover* handovers;
   size_t guard_count;
   const size_t* guards; /* relations that are watched */
   size_t configuration_count;
@@ -181,6 +195,7 @@ typedef struct {
   size_t reinit_count;
   fs_formulas reinits;       /* conditions, then values */
   const size_t* reset_place; /* by reinit: in fs_mode.resets */
+  size_t reset_count;        /* variables that reinit sets */
   size_t left_count;         /* values just before an instant: pre() of unknowns */
   fs_formulas lefts;
   const size_t* left_slots;
@@ -209,6 +224,7 @@ typedef struct {
   size_t most_held;
   size_t most_entries;
   size_t most_targets;
+  size_t most_carried;
   size_t most_items;
 } fs_model;
 
@@ -217,6 +233,8 @@ typedef struct {
   void* owner;
   size_t (*find_mode)(void* owner, double t); /* of engine->slots, or FS_NONE */
   void (*keep)(void* owner, size_t mode, const fs_configuration* made);
+  /* Makes the handover to the present mode for engine->asked, if it can. */
+  void (*make_handover)(void* owner, double t);
   void (*on_event)(void* owner, double t, size_t from, size_t to, int rounds);
 } fs_hooks;
 
@@ -276,12 +294,14 @@ typedef struct {
   double* results; /* of formulas */
   double* conditions;
   double* reset_values;
+  double* asked_values; /* by variable that reinit sets */
   unsigned char* at_zero;
   unsigned char* fired;
   unsigned char* located;
   unsigned char* armed; /* has left zero since the last event, on the side its slot says */
   unsigned char* reset_done;
   unsigned char* reset_pending;
+  unsigned char* asked; /* by variable that reinit sets: in this round */
   unsigned char* violated;
   unsigned char* turned; /* by the way it leaves zero, in this instant */
   /* The point of the present mode, and memory to find it. */
@@ -306,6 +326,7 @@ typedef struct {
   double* targets;
   double* saved_entries;
   double* permuted;
+  double* deviations;
   fs_factors factors;
   fs_factors half_factors;
   double* scratch;

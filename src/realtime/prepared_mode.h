@@ -46,9 +46,19 @@ class PreparedMode {
   void choose_pivots(const double* entries, double step);
   // Keeps the numbers of a configuration for good.
   void add_configuration(const fs_configuration& made);
+  // Finds how states follow where reinit sets the variables marked in `asked` (by variable that
+  // it sets), near a point of the mode. Nothing is kept if that is not linear.
+  void add_handover(const HybridSystem& system, const RealtimeFormulas& formulas, double t,
+                    const SystemState& point, const std::vector<unsigned char>& asked);
 
  private:
   void list_unknowns(const Dae& core);
+  void list_resets(const HybridSystem& system, const RealtimeFormulas& formulas);
+  bool set_states(const HybridSystem& system, const std::vector<unsigned char>& asked,
+                  std::vector<double>& map) const;
+  bool find_handover(const HybridSystem& system, const RealtimeFormulas& formulas, double t,
+                     const SystemState& near, const std::vector<unsigned char>& asked,
+                     std::vector<double>& map, bool& is_rigid);
   void list_held(const std::vector<Expr>& read);
   void differentiate(const DaeDefinition& definition, const std::vector<Expr>& residuals);
 
@@ -62,7 +72,11 @@ class PreparedMode {
   std::vector<fs_entry> entries_;
   std::vector<fs_reset> resets_;
   TapeFormulas residual_, jacobian_, relations_, outputs_, variables_;
-  std::deque<std::vector<double>> numbers_;  // of configurations
+  std::deque<std::vector<double>> numbers_;  // of configurations and handovers
+  std::vector<std::size_t> carried_, carried_reset_;
+  std::vector<Expr> reset_values_;  // in the symbols of the core
+  std::deque<std::vector<unsigned char>> asked_;
+  std::vector<fs_handover> handovers_;
   std::vector<fs_configuration> configurations_;
 };
 

@@ -158,6 +158,7 @@ void RealtimeEngine::compile() {
   tables_.reinit_count = model_.reinits.size();
   tables_.reinits = reinits_.formulas();
   tables_.reset_place = reset_place_.data();
+  tables_.reset_count = formulas_.reset.size();
   tables_.left_count = left_slots_.size();
   tables_.lefts = lefts_.formulas();
   tables_.left_slots = left_slots_.data();
@@ -295,6 +296,7 @@ void RealtimeEngine::make_room() {
     tables_.most_held = std::max(tables_.most_held, mode.held_count);
     tables_.most_entries = std::max(tables_.most_entries, mode.entry_count);
     tables_.most_targets = std::max(tables_.most_targets, mode.target_count);
+    tables_.most_carried = std::max(tables_.most_carried, mode.carried_count);
   }
   tables_.mode_count = mode_table_.size();
   tables_.modes = mode_table_.data();
@@ -432,6 +434,21 @@ std::size_t RealtimeEngine::find_or_prepare(double t) noexcept {
   }
 }
 
+// Near the point of the engine, whose mode it is.
+void RealtimeEngine::make_handover(double t) noexcept {
+  std::vector<unsigned char> asked(engine_.asked, engine_.asked + formulas_.reset.size());
+  if (!tried_handovers_.insert({engine_.mode, {asked.begin(), asked.end()}}).second) return;
+  const SystemState point = {{engine_.values, engine_.values + tables_.variable_count},
+                             {engine_.slopes, engine_.slopes + tables_.variable_count},
+                             {engine_.slots, engine_.slots + tables_.slot_count}};
+  try {
+    prepared_[engine_.mode]->add_handover(system_, formulas_, t, point, asked);
+  } catch (const Error&) {  // then there is none
+  } catch (const StopRequested&) {
+    is_late_ = true;  // this must not pass through C
+  }
+}
+
 void RealtimeEngine::tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept {
   event_.relations.clear();
   for (std::size_t r = 0; r < tables_.relation_count; ++r)
@@ -452,6 +469,9 @@ void RealtimeEngine::rehearse(double stop_time) {
   engine_.hooks.keep = [](void* owner, std::size_t mode, const fs_configuration* made) {
     static_cast<RealtimeEngine*>(owner)->prepared_[mode]->add_configuration(*made);
   };
+  engine_.hooks.make_handover = [](void* owner, double t) {
+    static_cast<RealtimeEngine*>(owner)->make_handover(t);
+  };
   engine_.hooks.on_event = [](void* owner, double t, std::size_t from, std::size_t to, int rounds) {
     static_cast<RealtimeEngine*>(owner)->tell_event(t, from, to, rounds);
   };
@@ -470,7 +490,7 @@ void RealtimeEngine::rehearse(double stop_time) {
     const unsigned status = step(table ? table->at(time()) : nullptr);
     check_stop();
     if (is_late_) refuse_to_go_on();
-    if ((status & kResetLost) != 0) refuse("reinit sets a variable that is no state");
+    if ((status & kResetLost) != 0) refuse("what follows from reinit in that mode is not unique");
     if ((status & kStateNotFinite) != 0) refuse("a step of this length has no finite solution");
     if ((status & kStateJumped) != 0)
       refuse(
@@ -495,6 +515,7 @@ void RealtimeEngine::rehearse(double stop_time) {
   if (options_.neighbours > 0) prepare_neighbours();
   engine_.hooks.find_mode = nullptr;
   engine_.hooks.keep = nullptr;
+  engine_.hooks.make_handover = nullptr;
   compile_lookup();
   restart();
 }
@@ -506,6 +527,8 @@ void RealtimeEngine::prepare_neighbours() {
   std::vector<std::size_t> queue;
   for (const auto& [mode, way] : ways_) queue.push_back(mode);
   const std::size_t most = queue.size() + options_.neighbours;
+  std::set<std::string> met;  // what was set at once
+  for (const auto& [mode, asked] : tried_handovers_) met.insert(asked);
   for (std::size_t k = 0; k < queue.size() && prepared_count() < most; ++k)
     for (const std::size_t next :
          events_->modes().neighbours(flat_of_[queue[k]], parameters_, start_state_.slots)) {
@@ -518,6 +541,9 @@ void RealtimeEngine::prepare_neighbours() {
       if (prepared_[mode] == nullptr) continue;
       note_way(mode);
       ways_[mode].names.clear();
+      for (const std::string& asked : met)
+        prepared_[mode]->add_handover(system_, formulas_, tables_.start_time, base_state(),
+                                      {asked.begin(), asked.end()});
       queue.push_back(mode);
     }
 }

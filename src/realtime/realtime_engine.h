@@ -154,6 +154,7 @@ class RealtimeEngine {
   void prepare_neighbours();
   void note_way(std::size_t mode);
   void compile_lookup();
+  void make_handover(double t) noexcept;
   void tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept;
 
   HybridSystem system_;
@@ -179,6 +180,7 @@ class RealtimeEngine {
   std::string objection_;  // why the last mode tried in vain cannot be prepared
   std::map<std::size_t, std::string> objections_;  // by mode of the engine
   std::map<std::pair<std::size_t, std::vector<double>>, std::string> singular_;  // by held values
+  std::set<std::pair<std::size_t, std::string>> tried_handovers_;  // with what reinit sets
 
   // The tables, and what they point at.
   fs_model tables_{};

@@ -272,7 +272,9 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
                     result.unprepared));
   if (result.left > 0)
     run.warnings.push_back(
-        fmt::format("{} samples had more events than they may; the rest came later", result.left));
+        fmt::format("{} samples had more than {} events; the rest came later, and what an impact "
+                    "should have stopped went on until then (--max-events)",
+                    result.left, options.engine.max_events));
   if (result.refused > 0)
     run.warnings.push_back(fmt::format(
         "{} samples had inputs that are not finite; the last values were held", result.refused));
