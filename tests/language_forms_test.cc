@@ -800,6 +800,12 @@ Real y = sum(d.v); end X;)"},
 connector O = output Real; connector I = input Real; expandable connector E Real x[:]; end E;
 model A O o[3] = {1, 2, 3*time}; end A; model B I i[3]; Real v = sum(i); end B;
 model X E e; A a; B b; Real y = b.v; equation connect(a.o, e.x); connect(e.x, b.i); end X;)"},
+    {"while in the algorithm of a model", 8, R"(
+model X Integer n, k; Real y = n + k; algorithm k := 4; while n < k loop n := n + 1; end while;
+end X;)"},
+    {"while that is left", 7, R"(
+model X Integer n = if time > 0.5 then 9 else 3; Integer k, s; Real y = k + s; algorithm k := 0;
+s := 0; while k < n loop k := k + 1; if k == 4 then break; end if; s := s + 1; end while; end X;)"},
     {"package constant through a short package", 18, R"(
 package P constant Integer k = 1; function f output Real z; algorithm z := k; end f;
 model Q Real z; equation z = f() + k; end Q; end P;

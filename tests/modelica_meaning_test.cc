@@ -24,6 +24,19 @@ SimulateResult run(const std::string& text, SimulateOptions options = {}) {
 }
 
 // y = (t - 1/2)^2 is below 1e-4 between 0.49 and 0.51: no step ends there.
+// Both branches have the slope of x, so y must not be taken for x itself: no run may say y = 20.
+TEST(Jump, WithOneSlopeOnBothSidesIsNoAlias) {
+  for (const char* value : {"noEvent(if x > 5 then x - 5 else x)", "f(x)"}) {
+    const SimulateResult result =
+        run(std::string("function f\n  input Real x;\n  output Real y;\nalgorithm\n"
+                        "  y := if x > 5 then x - 5 else x;\nend f;\n"
+                        "model M\n  Real x(start = 0, fixed = true), y = ") +
+            value + ";\nequation\n  der(x) = 20;\nend M;\n");
+    const double x = result.final.at("x");
+    EXPECT_NEAR(result.final.at("y"), x > 5.0 ? x - 5.0 : x, 1e-6) << value << " at " << x;
+  }
+}
+
 TEST(Assertion, IsNotMissedBetweenTwoSteps) {
   const std::string text =
       "model M\n  Real x(start = 0, fixed = true), y;\nequation\n  der(x) = 1;\n"

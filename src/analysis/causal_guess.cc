@@ -62,8 +62,8 @@ void follow_known(const Mode& mode, bool assumes, std::vector<bool>& known,
     const Expr x = open[i].front();
     const Expr residual = mode.equations[i].residual();
     const Expr factor = partial(residual, x);
-    if (!is_constant_in_mode(factor)) continue;
     const Expr from[] = {x};
+    if (!is_constant_in_mode(factor) || polynomial_degree(residual, from) != 1) continue;
     const Expr zero[] = {0.0};
     found.push_back({x.node()->index, -substitute(residual, from, zero) / factor});
     known[x.node()->index] = true;

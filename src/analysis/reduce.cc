@@ -41,6 +41,7 @@ bool find_alias(const Expr& e, const Above& above, Alias& alias) {
   if (!by_out.is_number() || !by_in.is_number() || by_out.number() == 0.0) return false;
   if (polynomial_degree(e, leaves) != 1) return false;
   const Expr both[] = {out, in};
+  if (polynomial_degree(e, both) != 1) return false;  // constant slopes on both sides of a jump
   const Expr zeros[] = {0.0, 0.0};
   const Expr rest = substitute(e, both, zeros);
   if (!rest.is_number()) return false;

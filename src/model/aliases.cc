@@ -31,7 +31,7 @@ std::optional<Shape> shape_of(const Expr& residual) {
     variables.push_back(leaf);
   }
   if (variables.empty() || variables.size() > 2) return std::nullopt;
-  // x - floor(x) has constant slopes, too.
+  // Constant slopes are not enough: y = noEvent(if x > 5 then x - 5 else x) has them, and a jump.
   if (polynomial_degree(residual, variables) != 1) return std::nullopt;
   const auto factor = [&](const Expr& v) {
     const Expr by = partial(residual, v);

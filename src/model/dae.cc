@@ -99,6 +99,14 @@ Dae::Dae(DaeDefinition definition) {
     }
     pattern.start.push_back(static_cast<int>(pattern.row.size()));
   }
+  // A jump has the same slope on both sides.
+  for (const Expr& residual : definition.residuals) {
+    if (!compiled->constant_jacobian) break;
+    std::vector<Expr> variables = leaves_of(residual);
+    std::erase_if(variables, [](const Expr& e) { return !e.is_variable(); });
+    const int degree = polynomial_degree(residual, variables);
+    compiled->constant_jacobian = degree == 0 || degree == 1;
+  }
   x_values.insert(x_values.end(), dx_values.begin(), dx_values.end());
   compiled->jacobian = Tape(x_values, inputs);
   std::vector<std::size_t> all(definition.residuals.size());

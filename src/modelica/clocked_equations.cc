@@ -556,7 +556,7 @@ class Flattener::ClockedPart {
     const Expr residual = e.left - e.right;
     const Expr slope = partial(residual, own);
     const Expr zero = 0.0;
-    if (polynomial_degree(residual, std::span(&own, 1)) != 1)
+    if (contains(slope, own) || polynomial_degree(residual, std::span(&own, 1)) != 1)
       throw Error(fmt::format("{}: this clocked equation is not linear in what it must give: not "
                               "supported",
                               e.name),

@@ -401,6 +401,10 @@ Flattener::Flow Flattener::execute_for(const std::vector<Iterator>& iterators, s
   return Flow::kNext;
 }
 
+namespace {
+constexpr int kMostOpenRounds = 64;
+}
+
 Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
                                          const Place& place) {
   for (int round = 0;; ++round) {
@@ -409,11 +413,49 @@ Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
     const Value condition = evaluate(*s.condition, frame.scope);
     if (condition.type != BasicType::kBoolean || !condition.is_scalar())
       throw Error("the condition after 'while' is not a Boolean", s.condition->place.location());
+    const bool is_open =
+        frame.prefix == nullptr && trace_ == nullptr && !fixed_number(condition.number());
+    if (is_open) break;
     if (!decide(condition.number(), frame, place)) return Flow::kNext;
     const Flow flow = execute(s.body, frame);
     if (flow == Flow::kReturn) return flow;
     if (flow == Flow::kBreak) return Flow::kNext;
   }
+  // In a model, how often it runs depends on variables: each round acts where it is reached. No
+  // expression in such a loop makes events (section 11.2.3).
+  struct Restore {
+    Flattener& flattener;
+    Frame& frame;
+    Expr active;
+    Expr broken;
+    ~Restore() {
+      --flattener.no_event_;
+      frame.active = active;
+      frame.broken = broken;
+    }
+  } const restore{*this, frame, frame.active, frame.broken};
+  ++no_event_;
+  Expr running = evaluate(*s.condition, frame.scope).number();
+  for (int round = 1; !is_zero(running); ++round) {
+    if (round > kMostOpenRounds) {
+      add_condition(!(restore.active && running),
+                    fmt::format("a 'while' whose condition depends on variables takes more than {} "
+                                "rounds: not supported",
+                                kMostOpenRounds),
+                    false, place);
+      break;
+    }
+    const Frame::Snapshot before = frame.snapshot();
+    frame.active = restore.active && running;
+    const Flow flow = execute(s.body, frame);
+    for (std::size_t v = 0; v < frame.locals.values.size(); ++v)
+      frame.locals.values[v].second =
+          join_values(running, frame.locals.values[v].second, before.values[v].second, place);
+    if (flow != Flow::kNext) break;
+    frame.active = restore.active;
+    running = running && !frame.broken && evaluate(*s.condition, frame.scope).number();
+  }
+  return Flow::kNext;
 }
 
 Flattener::Flow Flattener::execute_when(const WhenStatement& s, Frame& frame, const Place& place) {
