@@ -173,7 +173,8 @@ void Flattener::read_drawing(const ClassDefinition& model) {
   const Value lines =
       evaluate(*drawing->modification->value, {root_, &root_->definition(), nullptr});
   if (lines.strings.empty())
-    throw Error("'drawing' is an array of Strings, for example {\"0,0 x,y\"}", drawing->place.location());
+    throw Error("'drawing' is an array of Strings, for example {\"0,0 x,y\"}",
+                drawing->place.location());
   flat_.system.experiment.drawing = lines.strings;
 }
 

@@ -1,7 +1,8 @@
 // A program outside the repository, built against an installed Saltus: dx/dt = -x.
+#include <saltus/saltus.h>
+
 #include <cmath>
 #include <cstdio>
-#include <saltus/saltus.h>
 
 int main() {
   saltus::HybridSystem decay("decay");
