@@ -37,5 +37,5 @@ from ._system import (
     where,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [name for name in dir() if not name.startswith("_")]
