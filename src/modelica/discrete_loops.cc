@@ -133,8 +133,6 @@ bool Flattener::eliminate_linear_loop(const std::vector<std::size_t>& loop) {
     const int degree = polynomial_degree(values[i], std::span(&own, 1));
     if (degree != 0 && degree != 1) return false;
     const Expr slope = partial(values[i], own);
-    const int degree = polynomial_degree(values[i], std::span(&own, 1));
-    if (degree != 0 && degree != 1) return false;
     for (const Expr& leaf : leaves_of(std::vector<Expr>{slope}))
       for (const std::size_t k : loop)
         if (leaf.same_as(equations[k].target)) return false;
