@@ -13,8 +13,6 @@ namespace saltus {
 namespace {
 
 constexpr double kBand = GuardWatch::kBand;
-constexpr std::size_t kMostOpen = 8;    // relations without a value whose answers are all tried
-constexpr double kSmallestJump = 1e-7;  // relative: the error of the switch point is no jump
 
 }  // namespace
 
@@ -115,6 +113,10 @@ void EventIteration::refresh_relations(double t, const SystemState& at) {
 bool EventIteration::machine_fires(double t, const SystemState& at) {
   SystemState there = at;
   take_values(t, there, false);
+  return has_fired_machine();
+}
+
+bool EventIteration::has_fired_machine() const {
   return std::ranges::any_of(model_.machines,
                              [&](const MachineSymbols& m) { return present(m.fired) != 0.0; });
 }
@@ -125,75 +127,28 @@ bool EventIteration::leave_on_the_way(double t, SystemState& out, Settled& settl
   if (!entered_from_ || !solved_) return false;
   const SystemState from = std::move(*entered_from_);
   entered_from_.reset();
-  const Paths& paths = paths_of(settled.mode);
-  std::vector<double> jumps;
-  bool any = false;
-  for (const std::size_t i : paths.carried) {
-    jumps.push_back(out.values[i] - from.values[i]);
-    const double size = std::max(std::abs(from.values[i]), system_.variables()[i].nominal);
-    any = any || std::abs(jumps.back()) > kSmallestJump * size;
-  }
-  if (!any || settled.hops.size() > static_cast<std::size_t>(kMostRounds)) return false;
+  const std::vector<double> jumps = jumps_into(settled.mode, from, out);
+  if (jumps.empty() || settled.hops.size() > static_cast<std::size_t>(kMostRounds)) return false;
   const std::vector<double> slots = slots_;
-  const std::vector<double> push = push_;
   accept_values();
   for (std::size_t r = 0; r < model_.relations.size(); ++r)
     if (reads_unknowns_[r])
       put(model_.relations[r].slot,
           entered_slots_[model_.relations[r].slot.node()->slot().index()]);
-  // Relations on algebraic unknowns have no value on the way: what is certain holds whatever they
-  // are.
-  std::vector<std::size_t> open;
-  for (const std::size_t r : modes_.mode(settled.mode).sources)
-    if (r < model_.relations.size() && reads_unknowns_[r] &&
-        std::ranges::find(paths.relations, r) == paths.relations.end())
-      open.push_back(r);
-  const auto certainly_fires = [&](const SystemState& at) {
-    if (open.size() > kMostOpen) return false;
-    const std::vector<double> kept = slots_;
-    for (std::size_t bits = 0; bits < (std::size_t{1} << open.size()); ++bits) {
-      slots_ = kept;
-      for (std::size_t k = 0; k < open.size(); ++k)
-        put(model_.relations[open[k]].slot, double((bits >> k) & 1U));
-      const bool fires = machine_fires(t, at);
-      slots_ = kept;
-      if (!fires) return false;
-    }
-    return machine_fires(t, at);
-  };
-  bool fires = certainly_fires(from);
-  double fraction = fires ? 1.0 : 0.0;  // there is no way to go
-  if (!fires && !push.empty()) {
-    // An impulse exceeds every bound at once.
-    const std::vector<double> kept = slots_;
-    for (std::size_t r = 0; r < push.size(); ++r)
-      if (push[r] != 0.0) {
-        put(model_.relations[r].slot, push[r] > 0.0 ? 1.0 : 0.0);
-        std::erase(open, r);
-      }
-    fires = certainly_fires(from);
-    if (!fires) slots_ = kept;
-  }
-  SystemState at = from;
-  while (!fires) {
-    const std::vector<std::size_t> first = first_to_leave(t, from, jumps, settled.mode, fraction);
-    if (first.empty()) break;
-    for (const std::size_t r : first)
-      put(model_.relations[r].slot, 1.0 - present(model_.relations[r].slot));
-    for (std::size_t k = 0; k < jumps.size(); ++k)
-      at.values[paths.carried[k]] = from.values[paths.carried[k]] + fraction * jumps[k];
-    fires = certainly_fires(at);
-  }
-  if (!fires) {
+  const std::optional<Exit> exit =
+      find_exit(t, from, jumps, settled.mode, true,
+                [&](const SystemState& at) { return machine_fires(t, at); });
+  if (!exit) {
     slots_ = slots;
     return false;
   }
   std::map<std::string, double> impulses;
   for (const auto& [name, value] : impulses_)
-    if (fraction > 0.0 && fraction < 1.0) impulses[name] = fraction * value;
+    if (exit->fraction > 0.0) impulses[name] = exit->fraction * value;
   impulses_.clear();
-  out = at;
+  out = exit->at;
   out.slots = slots_;
+  const double fraction = exit->relations.empty() ? 1.0 : exit->fraction;  // there is no way to go
   settled.hops.push_back(
       {settled.mode, fraction, hop_left_, out, leaving_conditions(), std::move(impulses)});
   hop_left_ = out;

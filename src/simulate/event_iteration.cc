@@ -66,9 +66,10 @@ void EventIteration::begin(double t, const SystemState& left) {
   has_entered_ = false;
   hop_left_ = left;
   entered_from_.reset();
+  completed_.reset();
   set_.assign(left.values.size(), false);
   impulses_.clear();
-  keeps_at_zero_ = false;
+  keeps_ = Keeps::kNone;
   cuts_repeat_ = false;
   singly_ = false;
   singly_strategy_ = 0;
@@ -88,7 +89,12 @@ bool EventIteration::relation_value(std::size_t r, double value) {
   if (at_zero_[r] == At::kLeftBand && std::abs(value) > 0.5 * kBand * sizes_[r]) return exact;
   if (is_initial_ && !starts_just_after_)
     return std::abs(value) <= kBand * sizes_[r] ? !strict : exact;
-  if (keeps_at_zero_) return now;
+  if (keeps_ == Keeps::kAll) return now;
+  if (keeps_ == Keeps::kUndecided) {
+    const std::optional<int> sign =
+        sign_along_flow(r, model_.relations[r].value, at_zero_[r] == At::kFired);
+    return sign && *sign != 0 ? *sign > 0 : now;
+  }
   // What resets values and was at zero, or has come there, is so until it has left: impacts happen
   // one after the other (flat_contacts.h).
   if (resets_[r] && (unmoved || std::abs(left_values_[r]) <= kBand * sizes_[r])) return now;
@@ -289,8 +295,8 @@ bool EventIteration::inner(double t, SystemState& base, SystemState& out, Settle
   const std::size_t hops = settled.hops.size();
   const auto search = [&] {
     settled.hops.resize(hops);  // what a search passes through never was in force
-    for (const bool keeps : {false, true}) {
-      keeps_at_zero_ = keeps;
+    for (const Keeps keeps : {Keeps::kNone, Keeps::kAll}) {
+      keeps_ = keeps;
       if (pivot(t, base, out, settled)) return true;
       if (is_interrupted_()) break;
     }
@@ -298,7 +304,7 @@ bool EventIteration::inner(double t, SystemState& base, SystemState& out, Settle
   };
   SystemState from = base;
   out = base;
-  keeps_at_zero_ = false;
+  keeps_ = Keeps::kNone;
   bool held_something = false;
   for (int round = 0; round < kMostRounds; ++round) {
     if (interrupted(t, settled)) return false;
@@ -310,10 +316,10 @@ bool EventIteration::inner(double t, SystemState& base, SystemState& out, Settle
         history.clear();
         continue;
       }
-      if (keeps_at_zero_ || held_something) return search();
+      if (keeps_ == Keeps::kAll || held_something) return search();
       // "Locked while |tau| <= c" against "tau = c while it slides": what put the torque beyond its
       // bound must not be undone by the torque being at the bound afterwards.
-      keeps_at_zero_ = true;
+      keeps_ = keeps_ == Keeps::kNone ? Keeps::kUndecided : Keeps::kAll;
       history.clear();
     }
     history.push_back(key());
@@ -377,6 +383,7 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
       out = base;
       continue;
     }
+    end_completed_hop(settled);
     evaluate(terminations_, t, out);
     for (std::size_t k = 0; k < model_.terminations.size(); ++k)
       if (terminations_.values[k] != 0.0) settled.termination = &model_.terminations[k];
@@ -401,7 +408,12 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
           "{} is beyond 2^53 at t = {:.10g}: whole numbers are not exact there", inexact, t);
       return false;
     }
-    bool changed = hand_over(t, out, settled) || resets || leaves;
+    const bool hands_over = hand_over(t, out, settled);
+    if (resets || leaves || hands_over)
+      completed_.reset();  // a hop that is told already, or not over yet
+    else
+      note_completed_hop(base, out, settled);
+    bool changed = hands_over || resets || leaves;
     for (const Sample& s : model_.samples) changed = changed || present(s.slot) != 0.0;
     changed = (singly_ ? accept_one() : accept_values()) || changed;
     const Expr& initial = system_.flat()->initial;

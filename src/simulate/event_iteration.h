@@ -190,7 +190,10 @@ class EventIteration {
   bool hand_over(double t, SystemState& out, Settled& settled);
   void refresh_relations(double t, const SystemState& at);
   bool leave_on_the_way(double t, SystemState& out, Settled& settled);
+  void note_completed_hop(const SystemState& base, const SystemState& out, const Settled& settled);
+  void end_completed_hop(Settled& settled);
   bool machine_fires(double t, const SystemState& at);
+  bool has_fired_machine() const;
   std::string leaving_conditions() const;
   void note_values_not_kept(double t, const SystemState& base, const SystemState& out,
                             Settled& settled);
@@ -200,7 +203,19 @@ class EventIteration {
   void push_relations(double t, const SystemState& before, const SystemState& after);
   // Projections that do not come to their end (event_pinnacle.cc).
   bool cut_short(double t, SystemState& from, SystemState& out, Settled& settled);
-  std::vector<std::size_t> violated_by_impulses(std::size_t mode) const;
+  // Where a projection ends before its end; `relations` have changed there, at x- none.
+  struct Exit {
+    double fraction = 0.0;
+    SystemState at;
+    std::vector<std::size_t> relations;
+    bool by_impulse = false;
+  };
+  // Whether relations as they are lead out of the mode; takes what follows from them.
+  using LeadsOut = std::function<bool(const SystemState&)>;
+  std::optional<Exit> find_exit(double t, const SystemState& from, const std::vector<double>& jumps,
+                                std::size_t mode, bool ask_at_begin, const LeadsOut& leads_out);
+  std::vector<double> jumps_into(std::size_t mode, const SystemState& from, const SystemState& to);
+  bool leaves_mode(double t, std::size_t mode, const SystemState& at);
   bool asks_for_action(double t, const SystemState& at);
   std::vector<std::size_t> first_to_leave(double t, const SystemState& from,
                                           const std::vector<double>& jumps, std::size_t mode,
@@ -259,6 +274,8 @@ class EventIteration {
   bool has_entered_ = false;  // a state, at this instant
   SystemState hop_left_;      // left limits of the present hop, carried values in place
   std::optional<SystemState> entered_from_;  // x- of states whose projection has not been judged
+  std::optional<Hop> completed_;             // projection that has come to its end, the last
+  std::size_t completed_place_ = 0;          // among the hops, if the next round leads on from it
   std::vector<double> entered_slots_;        // and the relations there
   TransferOutcome transfer_;                 // of the point solved last
   const ModeRun* transfer_run_ = nullptr;
@@ -272,7 +289,10 @@ class EventIteration {
   std::vector<double> violation_;
   bool is_initial_ = false;
   bool starts_just_after_ = false;  // relations at zero in the initial problem
-  bool keeps_at_zero_ = false;
+  // Relations that come to zero in a round that runs in a circle keep the value they had on the
+  // way: those that no derivative decides, then all.
+  enum class Keeps { kNone, kUndecided, kAll };
+  Keeps keeps_ = Keeps::kNone;
   std::vector<bool> may_be_at_zero_;          // by relation: fired; at the start all
   std::vector<std::vector<double>> refused_;  // configurations
   bool may_cut_ = true;                       // projections; not where that leads in a circle

@@ -11,6 +11,7 @@ namespace {
 
 // An impulse counts as one that violates a guard only beyond rounding of its parts.
 constexpr double kSmallestPush = 1e-9;
+constexpr double kSmallestJump = 1e-7;  // relative: the error of the switch point is no jump
 
 }  // namespace
 
@@ -91,13 +92,16 @@ void GuardPath::check(double t, const std::vector<double>& before, const std::ve
     return values[k];
   };
 
-  // Outside before and after: nothing of the projection happens.
+  // Outside before: nothing of the projection happens. By less than what a switch point may be off,
+  // the mode is entered at its border, and it matters where the projection ends.
   std::vector<double> sizes;
   evaluate(sizes_, size_registers_, before, sizes);
   std::vector<std::size_t> outside;
   for (std::size_t k = 0; k < on_path_.size(); ++k) {
     const double band = GuardWatch::kBand * sizes[k];
-    if (guard_at(k, 0.0) < -band && guard_at(k, 1.0) < -band) outside.push_back(on_path_[k]);
+    const double before_it = guard_at(k, 0.0);
+    if (before_it < -kSmallestJump * sizes[k] || (before_it < -band && guard_at(k, 1.0) < -band))
+      outside.push_back(on_path_[k]);
   }
   if (!outside.empty()) {
     outcome.status = TransferStatus::kOutside;

@@ -16,7 +16,7 @@ namespace saltus {
 enum class TransferStatus {
   kDone,
   kCutShort,  // the way into the mode leaves its region
-  kOutside,   // the state is outside the region before and after: it stays what it was
+  kOutside,   // the state is outside the region before: it stays what it was
   kRefused,   // an unknown would have to jump that no finite impulse can make jump
   kNoPoint,   // the impulse equations have no solution near
 };

@@ -28,6 +28,7 @@ struct Case {
   std::map<std::string, std::string> texts;       // by writing: if, when, machine
   std::function<HybridSystem()> system = {};      // cpp
   std::map<std::string, std::string> names = {};  // in the machine, where they differ
+  std::string first_event = {};                   // its class, if it matters
 };
 
 // As the oracle writes a network.
@@ -539,10 +540,97 @@ Case set_and_locked() {
   return c;
 }
 
+// Two inertias 1 and 2 at 10 and 0 are locked at t = 1 and let go as soon as something holds: at
+// w1 = 10 - 20/3 s after the fraction s of the way to the common speed, or by the impulse. Written
+// with `if`, the lock follows from discrete equations, with `when` from clauses that read pre().
+Case lock_left(const std::string& name, const std::string& condition,
+               const std::function<Expr(Expr, Expr, Expr)>& valid, double w1,
+               const std::string& first_event) {
+  Case c{.name = "lock_left_" + name,
+         .stop_time = 2.0,
+         .expected = {{"w1", w1}, {"w2", 0.5 * (10.0 - w1)}},
+         .texts = {},
+         .first_event = first_event};
+  const std::string head =
+      "model M Real w1(start = 10, fixed = true), w2(start = 0, fixed = true), tau;\n"
+      "Boolean locked(start = false, fixed = true), gone(start = false, fixed = true); equation\n"
+      "der(w1) = -tau; 2*der(w2) = tau; if locked then w1 = w2; else tau = 0; end if;\n";
+  c.texts["if"] = head +
+                  "locked = time >= 1 and not pre(gone);\n"
+                  "gone = pre(gone) or locked and " +
+                  condition + "; end M;";
+  c.texts["when"] = head +
+                    "gone = false; when time >= 1 then locked = true; elsewhen pre(locked) and " +
+                    condition + " then locked = false; end when; end M;";
+  c.texts["machine"] = R"(model M
+    model Open
+      Real w1(start = 10, fixed = true), w2(start = 0, fixed = true);
+    equation
+      der(w1) = 0; der(w2) = 0;
+    end Open;
+    model Free
+      Real w1, w2;
+    equation
+      der(w1) = 0; der(w2) = 0;
+    end Free;
+    model Locked
+      Real w1, w2, tau; Boolean leaves = )" +
+                       condition + R"(;
+    equation
+      der(w1) = -tau; 2*der(w2) = tau; w1 = w2;
+    end Locked;
+    Open open; Locked locked; Free free;
+  equation
+    initialState(open);
+    transition(open, locked, time > 1);
+    transition(locked, free, locked.leaves);
+  end M;)";
+  c.names = {{"w1", "free.w1"}, {"w2", "free.w2"}};
+  if (valid == nullptr) return c;
+  c.system = [valid] {
+    HybridSystem s("lock_left");
+    const Expr w1_ = s.variable("w1", {.start = 10.0, .fixed = true});
+    const Expr w2_ = s.variable("w2", {.fixed = true});
+    const Expr tau = s.variable("tau");
+    const std::vector<Equation> common = {der(w1_) == -tau, 2.0 * der(w2_) == tau};
+    Mode& open = s.mode("open");
+    open.equations = common;
+    open.equations.push_back(tau == 0.0);
+    open.guards = {{.name = "command", .value = 1.0 - s.time(), .to = "locked"}};
+    Mode& locked = s.mode("locked");
+    locked.equations = common;
+    locked.equations.push_back(w1_ == w2_);
+    locked.guards = {{.name = "leaves", .value = valid(w1_, w2_, tau), .to = "free"}};
+    Mode& free = s.mode("free");
+    free.equations = common;
+    free.equations.push_back(tau == 0.0);
+    return s;
+  };
+  return c;
+}
+
+std::vector<Case> locks_left() {
+  const auto speed = [](double at, double sign) {
+    return [=](Expr w1, Expr, Expr) { return sign * (w1 - at); };
+  };
+  return {lock_left("before", "w1 > 5", speed(5.0, -1.0), 10.0, "mythical"),
+          lock_left("on_the_way", "w1 < 5", speed(5.0, 1.0), 5.0, "pinnacle"),
+          lock_left("on_the_way_behind_and", "w1 < 5 and w2 > 1", nullptr, 5.0, "pinnacle"),
+          lock_left("on_the_way_second", "w1 < 8 and w2 > 2", nullptr, 6.0, "pinnacle"),
+          lock_left("on_the_way_behind_or", "w1 < 4 or w2 > 2", nullptr, 6.0, "pinnacle"),
+          lock_left(
+              "by_impulse", "tau > 100", [](Expr, Expr, Expr tau) { return 100.0 - tau; }, 10.0,
+              "pinnacle"),
+          lock_left("at_the_end", "w1 - w2 <= 0", nullptr, 10.0 / 3.0, "continuous boundary")};
+}
+
 std::vector<Case> cases() {
-  return {brake_reversal(), clutch_reversal(), clutch_locks(),   locked_by_command(),
-          ball(),           taut_string(),     km17(),           km18(),
-          relay(),          cylinder(),        set_and_locked(), algebraic_becomes_differential()};
+  std::vector<Case> all = {
+      brake_reversal(), clutch_reversal(), clutch_locks(),   locked_by_command(),
+      ball(),           taut_string(),     km17(),           km18(),
+      relay(),          cylinder(),        set_and_locked(), algebraic_becomes_differential()};
+  for (Case& c : locks_left()) all.push_back(std::move(c));
+  return all;
 }
 
 struct Cell {
@@ -575,6 +663,12 @@ TEST_P(Conformance, HasTheSameAnswerInEveryWriting) {
        .tolerance = 1e-9,
        .max_seconds = 20.0});
   ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  if (!c.first_event.empty()) {
+    ASSERT_EQ(result.events.size(), 2u);
+    EXPECT_EQ(result.events[0].ontology, c.first_event);
+    EXPECT_EQ(result.events[0].kind, "instantaneous");
+    EXPECT_TRUE(result.events[1].jumps.empty());
+  }
   for (const auto& [variable, value] : c.expected) {
     const auto renamed = c.names.find(variable);
     const std::string key =
