@@ -413,6 +413,36 @@ TEST(FirstIntegralText, RelationThatIsConstantDoesNotFire) {
   }
 }
 
+// KM Example 16 with the energy as a variable of its own, and its parts as others: no writing may
+// switch by the errors of integration.
+TEST(FirstIntegralText, EnergyThatIsAVariableDoesNotFire) {
+  const std::string parts =
+      "Real kinetic = 0.5*p^2, potential = -cos(q), H = kinetic + potential; ";
+  const std::string head = "model M Real q(start = 1, fixed = true), p(start = 0, fixed = true); " +
+                           parts +
+                           "Boolean damped(start = false, fixed = true); equation "
+                           "der(q) = p; der(p) = -sin(q) - (if damped then p else 0); ";
+  const std::string machine =
+      "model M model A Real q(start = 1, fixed = true), p(start = 0, fixed = true); " + parts +
+      "equation der(q) = p; der(p) = -sin(q); end A;"
+      "model B Real q, p; equation der(q) = p; der(p) = -sin(q) - p; end B;"
+      "A a; B b; equation initialState(a); transition(a, b, ";
+  for (const std::string relation : {"H < -cos(1)", "H > -cos(1)"})
+    for (const std::string& text :
+         {head + "damped = " + relation + "; end M;",
+          head + "when " + relation + " then damped = true; end when; end M;",
+          machine + "a." + relation + "); end M;"})
+      for (const double tolerance : {1e-4, 1e-6}) {
+        const SimulateResult result =
+            simulate(load(text), {.stop_time = 20.0, .tolerance = tolerance});
+        ASSERT_TRUE(result.completed()) << result.message;
+        EXPECT_TRUE(result.events.empty()) << tolerance << "\n" << text;
+        const std::string prefix = text.starts_with(machine) ? "a." : "";
+        const double p = result.final.at(prefix + "p");
+        EXPECT_NEAR(0.5 * p * p - std::cos(result.final.at(prefix + "q")), -std::cos(1.0), 1e-8);
+      }
+}
+
 // Newton's method converges at once where the solution is nearly straight, which says nothing of
 // the circle beside it: its phase keeps to the tolerance. Exact: x = cos t.
 TEST(FirstIntegralText, NewtonIsNotTrustedForAnEasyStepBefore) {

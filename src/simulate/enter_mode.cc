@@ -130,7 +130,7 @@ bool stay_within_first_integrals(Run& run, bool at_start) {
   if (run.events != nullptr)
     std::erase_if(zero, [&](std::size_t g) {
       const Guard& guard = run.now.mode->mode().guards[g];
-      return !guard.is_relation || !is_curved(guard.value);
+      return !guard.is_relation || !is_curved(in_states(*run.now.mode, guard.value));
     });
   if (zero.empty()) return false;
   KnownGuards& known = run.known_guards[id];

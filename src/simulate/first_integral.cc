@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include "expr/differentiate.h"
 #include "expr/tape.h"
@@ -19,11 +21,44 @@ constexpr double kSpread = 0.2;    // of the random points, relative
 constexpr double kZero = 1e-11;    // against the sum of the terms' magnitudes
 constexpr double kImplied = 1e-8;  // likewise, of the value
 
+// The right side of an equation that is written for an algebraic unknown of the mode.
+std::optional<Expr> definition_of(const ModeRun& run, const Expr& leaf) {
+  const std::vector<VariableId>& unknowns = run.analysed().unknowns;
+  if (!leaf.is_variable() || leaf.node()->order != 0) return {};
+  const auto found = std::ranges::find(unknowns, leaf.node()->variable());
+  if (found == unknowns.end() || run.analysed().differential[found - unknowns.begin()]) return {};
+  for (const Equation& equation : run.mode().equations) {
+    const auto& [lhs, rhs] = equation.equality;
+    for (const auto& [symbol, value] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
+      if (symbol.same_as(leaf) && std::ranges::none_of(leaves_of(value), [&](const Expr& other) {
+            return other.same_as(leaf);
+          }))
+        return value;
+  }
+  return {};
+}
+
 }  // namespace
+
+Expr in_states(const ModeRun& run, const Expr& guard) {
+  constexpr int kMost = 20;
+  Expr value = guard;
+  for (int k = 0; k < kMost; ++k) {
+    std::vector<Expr> symbols, definitions;
+    for (const Expr& leaf : leaves_of(value))
+      if (const std::optional<Expr> definition = definition_of(run, leaf)) {
+        symbols.push_back(leaf);
+        definitions.push_back(*definition);
+      }
+    if (symbols.empty()) break;
+    value = substitute(value, symbols, definitions);
+  }
+  return value;
+}
 
 bool is_first_integral(const HybridSystem& system, ModeRun& run, std::size_t guard, double t,
                        const SystemState& state) {
-  const Expr& value = run.mode().guards[guard].value;
+  const Expr value = in_states(run, run.mode().guards[guard].value);
   const std::vector<VariableId>& unknowns = run.analysed().unknowns;
   Expr rate = partial(value, system.time());
   Expr size = abs(rate);
