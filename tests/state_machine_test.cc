@@ -405,5 +405,78 @@ TEST(StateMachine, DoesNotSlideWhereTransitionsAct) {
   }
 }
 
+bool warns_of(const std::string& states, const std::string& transitions, const std::string& part) {
+  const HybridSystem system = build(load_modelica_text(
+      "model M " + states + " equation initialState(a); " + transitions + " end M;", "",
+      {.use_modelica_path = false}));
+  return std::ranges::any_of(system.flat()->reduced.warnings, [&](const std::string& warning) {
+    return warning.find(part) != std::string::npos;
+  });
+}
+
+// What is certain before a run (MO's model verification).
+TEST(StateMachine, WarnsOfTargetsThatCannotLast) {
+  const std::string falling =
+      "model S Real x(start = 1, fixed = true); equation der(x) = -1; end S; S a, b;";
+  const char* const at_once = "the target of transition(a, b, a.x < 0.5) is left at once";
+  const std::string there = "transition(a, b, a.x < 0.5);";
+  EXPECT_TRUE(warns_of(falling, there + "transition(b, a, b.x < 0.8);", at_once));
+  EXPECT_FALSE(warns_of(falling, there + "transition(b, a, b.x < 0.4);", at_once));
+  EXPECT_FALSE(warns_of(falling, there + "transition(b, a, b.x > 0.8);", at_once));
+  EXPECT_TRUE(warns_of(falling, "transition(a, b, a.x < 0.5); transition(b, a, b.x < 0.5 + 1e-3);",
+                       at_once));
+  const auto with = [&](const std::string& target) {
+    return falling.substr(0, falling.size() - std::string("S a, b;").size()) +
+           "model T Real x, y; equation " + target + " end T; S a; T b;";
+  };
+  const char* const no_point = "the target of transition(a, b, a.x < 0.5) has no consistent point";
+  EXPECT_TRUE(warns_of(with("der(x) = 1; x^2 + y^2 = -1;"), there, no_point));
+  EXPECT_TRUE(warns_of(with("y = 1.5 + exp(x); sin(x) = y;"), there, no_point));
+  EXPECT_TRUE(warns_of(with("x = 3; x = 2 + y^2 + 1.5;"), there, no_point));
+  EXPECT_FALSE(warns_of(with("der(x) = 1; x^2 + y^2 = 1;"), there, no_point));
+  EXPECT_FALSE(warns_of(with("x = 3; y = x;"), there, no_point));
+  EXPECT_FALSE(warns_of(with("x = 0.1 + 0.2; y = 0.3 - x;"), there, no_point));
+  EXPECT_FALSE(warns_of(with("x = time; y = if x > 1 then 1 else -1;"), there, no_point));
+}
+
+// w1 falls by der(w1) = -0.1 w1 to the lock at t_lock, is shared with an inertia of 2 at rest,
+// and falls by der(w1) = -w1 from 1 s after the lock on.
+TEST(StateMachine, DifferentiatesWhatIsCarriedAndTimeInState) {
+  const std::string text = R"(model M
+    parameter Real t_lock = 1;
+    model Open
+      Real w1(start = 10, fixed = true), w2(start = 0, fixed = true);
+    equation
+      der(w1) = -0.1*w1; der(w2) = 0;
+    end Open;
+    model Locked
+      Real w1, w2, tau;
+    equation
+      der(w1) = -tau; 2*der(w2) = tau; w1 = w2;
+    end Locked;
+    model Free
+      Real w1, w2;
+    equation
+      der(w1) = -w1; der(w2) = 0;
+    end Free;
+    Open open; Locked locked; Free free;
+  equation
+    initialState(open);
+    transition(open, locked, time > t_lock);
+    transition(locked, free, timeInState() > 1);
+  end M;)";
+  const SimulateResult result =
+      simulate(build(load_modelica_text(text, "", {.use_modelica_path = false})),
+               {.stop_time = 3.0, .tolerance = 1e-9, .sensitivities = {"t_lock", "open.w1"}});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_TRUE(result.warnings.empty()) << result.warnings.front();
+  const double shared = 10.0 * std::exp(-0.1) / 3.0;
+  const double end = shared * std::exp(-1.0);
+  EXPECT_NEAR(result.final.at("free.w1"), end, 1e-7);
+  EXPECT_NEAR(result.sensitivities.at("t_lock").at("free.w2"), -0.1 * shared, 1e-6);
+  EXPECT_NEAR(result.sensitivities.at("t_lock").at("free.w1"), 0.9 * end, 1e-6);
+  EXPECT_NEAR(result.sensitivities.at("open.w1").at("free.w1"), 0.1 * end, 1e-6);
+}
+
 }  // namespace
 }  // namespace saltus

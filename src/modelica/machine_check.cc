@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "expr/differentiate.h"
+#include "expr/enclosure.h"
 
 namespace saltus {
 namespace {
@@ -155,6 +157,65 @@ class Implication {
   std::size_t bits_ = 0;
 };
 
+// Ranges of unknowns as far as equations of a state bound them.
+class Ranges {
+ public:
+  explicit Ranges(const FlatModel& flat) {
+    for (const Parameter& p : flat.system.parameters())
+      ranges_[p.symbol.node()] = Interval(p.value);
+  }
+
+  // False if no values in the ranges satisfy the equation. Narrows what it is solved for.
+  bool take(const Equation& equation) {
+    const Expr& left = equation.equality.lhs;
+    const Expr& right = equation.equality.rhs;
+    return excludes_nothing(equation.residual()) && narrow(left, right) && narrow(right, left);
+  }
+
+ private:
+  Interval range_of(const Expr& value) {
+    if (value.is_number()) return value.number();
+    EnclosedFormula formula(value);
+    for (std::size_t i = 0; i < formula.leaves().size(); ++i) {
+      const auto found = ranges_.find(formula.leaves()[i].node());
+      formula.leaf(i) =
+          EnclosedSeries::constant(found == ranges_.end() ? Interval::everything() : found->second);
+    }
+    return formula.evaluate(0).coefficient[0];
+  }
+
+  bool excludes_nothing(const Expr& residual) {
+    const Interval range = range_of(residual);
+    return !(range.low > 0.0 || range.high < 0.0);
+  }
+
+  bool narrow(const Expr& variable, const Expr& value) {
+    if (!variable.is_variable()) return true;
+    const Interval given = range_of(value);
+    Interval& range = ranges_.try_emplace(variable.node(), Interval::everything()).first->second;
+    const Interval both{std::max(range.low, given.low), std::min(range.high, given.high)};
+    if (both.low > both.high) return false;
+    range = both;
+    return true;
+  }
+
+  std::map<const Node*, Interval> ranges_;
+};
+
+// The equations that hold while a state is active.
+void collect_equations(const std::vector<EquationItem>& items, const Expr& active,
+                       std::vector<const Equation*>& found) {
+  for (const EquationItem& item : items) {
+    if (const auto* equation = std::get_if<Equation>(&item.value)) {
+      found.push_back(equation);
+      continue;
+    }
+    const auto& branches = std::get<IfEquation>(item.value);
+    if (branches.conditions.size() == 1 && branches.conditions[0].same_as(active))
+      collect_equations(branches.branches[0], active, found);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> check_transitions(const FlatModel& flat,
@@ -192,6 +253,29 @@ std::vector<std::string> check_transitions(const FlatModel& flat,
     }
     warnings.push_back(fmt::format("{}:{}:{}: warning: a circle without end: {}", t.where.file,
                                    t.where.line, t.where.column, circle));
+  }
+  return warnings;
+}
+
+std::vector<std::string> check_targets(const FlatModel& flat,
+                                       const std::vector<CheckedTransition>& transitions) {
+  constexpr int kRounds = 3;  // values follow from each other
+  std::vector<std::string> warnings;
+  for (const CheckedTransition& t : transitions) {
+    std::vector<const Equation*> equations;
+    collect_equations(flat.equations, t.active, equations);
+    Ranges ranges(flat);
+    const Equation* contradicted = nullptr;
+    for (int round = 0; round < kRounds; ++round)
+      for (const Equation* equation : equations)
+        if (contradicted == nullptr && !ranges.take(*equation)) contradicted = equation;
+    if (contradicted == nullptr) continue;
+    warnings.push_back(fmt::format(
+        "{}:{}:{}: warning: the target of {} has no consistent point: no values "
+        "satisfy '{} = {}' at {}:{}:{} with its other equations",
+        t.where.file, t.where.line, t.where.column, t.text, to_string(contradicted->equality.lhs),
+        to_string(contradicted->equality.rhs), contradicted->where.file, contradicted->where.line,
+        contradicted->where.column));
   }
   return warnings;
 }

@@ -15,6 +15,7 @@ struct CheckedTransition {
   Expr condition;    // of slots
   std::string text;  // "transition(a, b, x > 1)"
   SourceLocation where;
+  Expr active;  // true while the target is: the condition of its equations
   // What the state entered begins with: symbol, value.
   std::vector<std::pair<Expr, Expr>> handed_over;
 };
@@ -26,5 +27,10 @@ struct CheckedTransition {
 std::vector<std::string> check_transitions(const FlatModel& flat,
                                            const std::vector<CheckedTransition>& transitions,
                                            const std::vector<Expr>& unknown);
+
+// Warnings about transitions whose target has no consistent point, whatever the values: by interval
+// arithmetic its equations contradict each other.
+std::vector<std::string> check_targets(const FlatModel& flat,
+                                       const std::vector<CheckedTransition>& transitions);
 
 }  // namespace saltus

@@ -48,6 +48,7 @@ void Flattener::add_entry_values(const Machine& machine) {
          t.holds,
          fmt::format("transition({}, {}, {})", from.path, to.path, to_text(*t.condition)),
          t.place.location(),
+         activity(to),
          {{machine.entered_at, flat_.system.time()}}});
     const auto hand_over = [&](const Expr& variable, const Expr& value, Handover handover) {
       std::vector<std::pair<Expr, Expr>>& handed = checked.back().handed_over;
@@ -90,6 +91,8 @@ void Flattener::add_entry_values(const Machine& machine) {
     for (const auto& [variable, value] : given->second) hand_over(variable, value, Handover::kSet);
   }
   for (std::string& warning : check_transitions(flat_, checked, reset))
+    flat_.warnings.push_back(std::move(warning));
+  for (std::string& warning : check_targets(flat_, checked))
     flat_.warnings.push_back(std::move(warning));
 }
 

@@ -21,7 +21,9 @@ void differentiate_flat_event(Run& run) {
         run.now.left.value_of(v.symbol) == run.now.state.value_of(v.symbol))
       continue;
     for (const DiscreteEquation& e : model.discrete_equations)
-      if (e.target.same_as(v.symbol)) run.tangents->require_constant(e.value, v.name, run.now.time);
+      if (e.target.same_as(v.symbol))
+        run.tangents->hold(e.value, {v.symbol, v.pre}, v.name, run.now.time, at,
+                           run.now.mode->data().parameters);
   }
   std::vector<Assignment> assigned;
   run.instant.replay = run.now.left;

@@ -485,20 +485,26 @@ void Sensitivities::assign(ModeRun& from, std::size_t guard, const std::vector<A
         },
         kDistance / size_of(column, left), tangent);
     parameters = kept;
-    for (std::size_t i = 0; i < set.size(); ++i)
-      column.values[set[i].variable.node()->variable().index()] = tangent[i];
+    for (std::size_t i = 0; i < set.size(); ++i) put_tangent(column, set[i].variable, tangent[i]);
   }
 }
 
-void Sensitivities::reinitialise(const std::vector<Assignment>& set, double t,
-                                 const SystemState& at, const std::vector<double>& parameters) {
-  if (given_up() || set.empty()) return;
-  std::vector<Expr> values;
-  for (const Assignment& a : set) values.push_back(a.value);
+void Sensitivities::put_tangent(Column& column, const Expr& target, double tangent) {
+  std::vector<double>& of = target.is_slot() ? column.slots : column.values;
+  const std::size_t i =
+      target.is_slot() ? target.node()->slot().index() : target.node()->variable().index();
+  if (i >= of.size()) of.resize(i + 1, 0.0);
+  of[i] = tangent;
+}
+
+std::vector<std::vector<double>> Sensitivities::differentiate_values(
+    const std::vector<Expr>& values, double t, const SystemState& at,
+    const std::vector<double>& parameters) {
   const Tape tape(values, state_inputs(*system_));
   Tape::Workspace registers = tape.make_workspace();
+  std::vector<std::vector<double>> tangents;
   for (Column& column : columns_) {
-    std::vector<double> tangent(set.size());
+    tangents.emplace_back(values.size());
     differentiate(
         [&](double e, std::vector<double>& out) {
           const double te = t + e * column.dt;
@@ -511,10 +517,53 @@ void Sensitivities::reinitialise(const std::vector<Assignment>& set, double t,
           tape.evaluate(inputs, registers, out.data());
           return true;
         },
-        kDistance / size_of(column, at), tangent);
-    for (std::size_t i = 0; i < set.size(); ++i)
-      column.values[set[i].variable.node()->index] = tangent[i];
+        kDistance / size_of(column, at), tangents.back());
   }
+  return tangents;
+}
+
+void Sensitivities::reinitialise(const std::vector<Assignment>& set, double t,
+                                 const SystemState& at, const std::vector<double>& parameters) {
+  if (given_up() || set.empty()) return;
+  std::vector<Expr> values;
+  for (const Assignment& a : set) values.push_back(a.value);
+  const auto tangents = differentiate_values(values, t, at, parameters);
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    for (std::size_t i = 0; i < set.size(); ++i)
+      put_tangent(columns_[c], set[i].variable, tangents[c][i]);
+}
+
+void Sensitivities::hold(const Expr& value, const std::vector<Expr>& slots, const std::string& name,
+                         double t, const SystemState& at, const std::vector<double>& parameters) {
+  if (given_up()) return;
+  bool reads_time = false;
+  for (const Expr& leaf : leaves_of(value)) {
+    reads_time = reads_time || leaf.node()->op == Op::kTime;
+    if (!leaf.is_variable()) continue;
+    give_up(fmt::format("'{}' takes a value that depends on '{}' in an event at t = {:.10g}", name,
+                        to_string(leaf), t));
+    return;
+  }
+  const Tape tape(std::span(&value, 1), state_inputs(*system_));
+  Tape::Workspace registers = tape.make_workspace();
+  const double* inputs[] = {&t, at.values.data(), at.slopes.data(), parameters.data(),
+                            at.slots.data()};
+  double again = 0.0;
+  tape.evaluate(inputs, registers, &again);
+  const double now = at.value_of(slots.front());
+  std::vector<std::vector<double>> tangents;
+  if (std::abs(again - now) <= kAgreement * std::max(1.0, std::abs(now))) {
+    tangents = differentiate_values({value}, t, at, parameters);
+  } else if (reads_time && now == t) {
+    // Taken in an earlier round of the event: the time of the event itself, such as that of entry.
+    for (const Column& column : columns_) tangents.push_back({column.dt});
+  } else {
+    give_up(
+        fmt::format("'{}' takes its value in several rounds of the event at t = {:.10g}", name, t));
+    return;
+  }
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    for (const Expr& slot : slots) put_tangent(columns_[c], slot, tangents[c][0]);
 }
 
 void Sensitivities::require_constant(const Expr& value, const std::string& name, double t) {

@@ -49,6 +49,9 @@ class Sensitivities {
   // An event of a flat model sets variables; the values read `at`.
   void reinitialise(const std::vector<Assignment>& set, double t, const SystemState& at,
                     const std::vector<double>& parameters);
+  // An event gives numbers that are held a new value; those that read unknowns are not known.
+  void hold(const Expr& value, const std::vector<Expr>& slots, const std::string& name, double t,
+            const SystemState& at, const std::vector<double>& parameters);
   // Gives up if an expression that an event has evaluated for good depends on something that moves.
   void require_constant(const Expr& value, const std::string& name, double t);
   // Whether the point of the run is that of the state, up to the error of the event.
@@ -95,6 +98,11 @@ class Sensitivities {
                    std::map<std::string, std::map<std::string, double>>& all) const;
   bool given_up() const { return !problem_.empty(); }
   double size_of(const Column& column, const SystemState& base) const;
+  static void put_tangent(Column& column, const Expr& target, double tangent);
+  // By column, the derivatives of values along the moving time of the event.
+  std::vector<std::vector<double>> differentiate_values(const std::vector<Expr>& values, double t,
+                                                        const SystemState& at,
+                                                        const std::vector<double>& parameters);
 
   const HybridSystem* system_;
   std::vector<Column> columns_;
