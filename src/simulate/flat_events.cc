@@ -245,7 +245,6 @@ bool take_flat_event(Run& run, const Firing& firing, bool hop_follows_event) {
   }
   run.now.left = settled.left;
   fit(run.now.left, run.now.state);
-  run.log.recorder->store(run.now.time, run.now.mode->analysed().id, run.now.state);
   run.log.result.warnings.insert(run.log.result.warnings.end(), settled.warnings.begin(),
                                  settled.warnings.end());
   event.to = run.now.mode->mode().name;
@@ -267,6 +266,7 @@ bool take_flat_event(Run& run, const Firing& firing, bool hop_follows_event) {
   if (event.from != event.to || enters || !event.jumps.empty() || !event.discrete.empty() ||
       !settled.hops.empty() || settled.termination != nullptr ||
       equations_change(run.now.mode->mode(), run.now.left, run.now.state)) {
+    run.log.recorder->store(run.now.time, run.now.mode->analysed().id, run.now.state);
     log_event(run.log.result, std::move(event), hop_follows_event);
   } else {
     ++run.log.silent_events;

@@ -130,7 +130,7 @@ std::optional<Written> write_system(const Network& network) {
     if (e.kind == Kind::kBacklash) return {};
     if (e.is_friction() || e.kind == Kind::kFreeWheel) ++count;
   }
-  if (count == 0 || count > 2) return {};
+  if (count == 0 || count > 4) return {};  // 3^4 modes
   Written written;
   for (std::size_t i = 0; i < network.bodies.size(); ++i) {
     written.speeds.push_back(fmt::format("w{}", i));
