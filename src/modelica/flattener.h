@@ -534,7 +534,7 @@ class Flattener {
   std::map<std::pair<const Expression*, const Node*>, std::size_t> texts_later_;
   // By the place among the texts to be filled in: what String() was called with.
   std::unordered_map<std::size_t, std::pair<BasicType, const ClassDefinition*>> text_types_;
-  std::shared_ptr<std::vector<std::string>> changing_texts_;  // null: no String changes
+  std::shared_ptr<std::vector<std::string>> changing_texts_;   // null: no String changes
   std::unordered_map<std::string, std::size_t> text_numbers_;  // from 1
   std::unordered_map<const Node*, std::size_t> changing_text_slots_;
   std::vector<std::size_t> changing_discretes_;
