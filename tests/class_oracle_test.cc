@@ -608,10 +608,10 @@ class Program {
     const Term a = whole ? integer(1) : real(1);
     const Term b = whole ? integer(1) : real(1);
     const bool less = dice_.happens(50);
-    const Term simple = {a.text + (less ? " < " : " >= ") + b.text, [=](Memory& m) {
-                           const bool is = a.value(m) < b.value(m);
-                           return is == less ? 1.0 : 0.0;
-                         }};
+    Term simple = {a.text + (less ? " < " : " >= ") + b.text, [=](Memory& m) {
+                     const bool is = a.value(m) < b.value(m);
+                     return is == less ? 1.0 : 0.0;
+                   }};
     if (dice_.happens(70)) return simple;
     const Term c = integer(1);
     const bool both = dice_.happens(50);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "expr/differentiate.h"
 #include "modelica/flattener.h"
@@ -110,12 +112,6 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
                       unset.push_back(symbol);
                       starts.push_back(flat_.system.variable(symbol.node()->variable()).start);
                     });
-  // What 'when' clauses read: none of them acts where these are false.
-  std::vector<Expr> never = {flat_.initial()};
-  for (const auto& [condition, fires] : edges_)
-    for (const Expr& leaf : leaves_of(fires))
-      if (leaf.is_slot()) never.push_back(leaf);
-  const std::vector<Expr> no(never.size(), 0.0);
   for (std::size_t k = 0; k < declared.size(); ++k)
     for_each_number(
         declared[k], before[k].second, frame.locals.values[k].second,
@@ -128,10 +124,10 @@ void Flattener::flatten_algorithm(const std::vector<Statement>& statements, cons
               flat_.initial_discrete.push_back({symbol, now, place.location()});
               return;
             }
-            // Outside of 'when' it would stand still between events.
+            // Nothing but time and variables, no event: it would stand still.
             const DiscreteVariable& variable = flat_.discretes[discrete_numbers_.at(symbol.node())];
-            if (variable.type != DiscreteType::kReal &&
-                varies_continuously(substitute(now, never, no)))
+            if (variable.type != DiscreteType::kReal && varies_continuously(now) &&
+                std::ranges::none_of(leaves_of(now), &Expr::is_slot))
               throw Error(fmt::format("'{}' changes at events only, but is given what changes at "
                                       "any time: a function or noEvent() makes no events",
                                       variable.name),

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "expr/differentiate.h"
 #include "expr/traverse.h"
 #include "modelica/flattener.h"
 
@@ -81,7 +82,9 @@ void Flattener::assign_discrete() {
   for (std::size_t c = 0; c < options.size(); ++c) {
     const Option& o = options[c][chosen[c]];
     const DiscreteVariable& variable = flat_.discretes[o.variable];
-    if (variable.type != DiscreteType::kReal && varies_continuously(o.value))
+    // noEvent() in a part of a value that changes at events has its uses; alone it is wrong.
+    if (variable.type != DiscreteType::kReal && varies_continuously(o.value) &&
+        std::ranges::none_of(leaves_of(o.value), &Expr::is_slot))
       throw Error(fmt::format("{}: '{}' changes at events only, but this value changes at any "
                               "time: a function or noEvent() in it makes no events",
                               discrete_candidates_[c].name, variable.name),
