@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include "integrate/collocation.h"
@@ -187,13 +186,14 @@ void Radau::find_readings() {
       if (taken[row]) continue;
       taken[row] = true;
       is_reading_[j] = true;
-      readings_.push_back({j, row, static_cast<std::uint32_t>(k), 0});
+      readings_.push_back({j, row, static_cast<std::size_t>(k), 0});
       for (const std::uint32_t other : columns_of[row])
         if (--left[other] == 1) waiting.push_back(other);
     }
   }
   std::vector<int> level(n_, -1);
-  for (Reading& r : std::views::reverse(readings_)) {  // those that others depend on first
+  for (std::size_t k = readings_.size(); k-- > 0;) {  // those that others depend on first
+    Reading& r = readings_[k];
     for (const std::uint32_t other : columns_of[r.row])
       r.level = std::max(r.level, level[other] + 1);
     level[r.unknown] = r.level;

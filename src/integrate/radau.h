@@ -107,7 +107,7 @@ class Radau : public Integrator {
   std::vector<std::uint32_t> derivative_places_;  // theirs
   // An unknown that nothing depends on but other readings, and its equation.
   struct Reading {
-    std::uint32_t unknown, row, place;
+    std::size_t unknown, row, place;
     int level;  // above those it depends on
   };
   std::vector<Reading> readings_;  // by level
