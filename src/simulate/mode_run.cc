@@ -231,10 +231,6 @@ TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std
   }
   const std::size_t n = analysed_->unknowns.size();
   if (carries_over(t, before, state)) return outcome;
-  if (x_.size() > kLargestLeastChange) {  // the impulse equations are solved with dense matrices
-    outcome.by_least_change = true;
-    return outcome;
-  }
   const Dae constraints = [&] {
     if (integrated_as_written()) return *analysed_->dae;
     std::vector<std::size_t> rows(analysed_->reduced != nullptr ? analysed_->reduced->fixed_rows
@@ -244,6 +240,10 @@ TransferOutcome ModeRun::transfer(double t, const SystemState& before, const std
   }();
   if (impulses_ == nullptr)
     impulses_ = std::make_unique<ImpulseSolver>(*graph_, *analysed_, *carried_, constraints);
+  if (impulses_->largest_block() > kLargestLeastChange) {  // solved with dense matrices
+    outcome.by_least_change = true;
+    return outcome;
+  }
   std::vector<double> old(n);
   std::vector<bool> is_set(n);
   bool any_set = false;
