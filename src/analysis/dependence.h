@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,11 @@ struct ResolvedDependence {
   bool determined = true;
 };
 
-// Nothing if structure is right already, or if the dependence changes from point to point.
+// Nothing if structure is right already, or if the dependence changes from point to point. `read`,
+// if given: indices of the parameters whose values have been read.
 std::optional<ResolvedDependence> resolve_dependence(const DaeDefinition& mode,
                                                      const std::vector<VariableId>& unknowns,
-                                                     const std::vector<double>& parameters);
+                                                     const std::vector<double>& parameters,
+                                                     std::set<std::size_t>* read = nullptr);
 
 }  // namespace saltus
