@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -14,7 +15,9 @@
 #include "analysis/condense.h"
 #include "analysis/dependence.h"
 #include "analysis/structural_values.h"
+#include "base/kept_work.h"
 #include "expr/differentiate.h"
+#include "expr/work_key.h"
 
 namespace saltus {
 namespace {
@@ -230,15 +233,23 @@ void check_structure(const HybridSystem& system, const Mode& mode) {
 
 namespace {
 
+// What of the numbers of a run an analysis has read, and whether it could do without.
+struct Reading {
+  std::set<std::size_t> parameters;
+  bool is_as_written = true;  // no equation was replaced because of them
+};
+
 // Numbers have the last word in modes too large for the ranks of derivative arrays, too. Puts
 // equations whose structure is right in the place of the mode's; says how many were redundant and
 // how many unknowns are chosen as small as possible instead.
 CharacteristicValues resolve_large(const HybridSystem& system, const Mode& mode,
-                                   AnalysedMode& analysed) {
+                                   AnalysedMode& analysed, Reading& reading) {
   CharacteristicValues open;
   if (analysed.unknowns.size() <= kLargestByNumbers) return open;
-  auto resolved = resolve_dependence(analysed.written, analysed.unknowns, parameter_values(system));
+  auto resolved = resolve_dependence(analysed.written, analysed.unknowns, parameter_values(system),
+                                     SplitScope::kConstant, 1.0, &reading.parameters);
   if (!resolved) return open;
+  reading.is_as_written = false;
   const std::string where = fmt::format("{} in mode '{}'", system.name(), mode.name);
   if (!resolved->contradictory.empty())
     throw Error(fmt::format("{}: these equations contradict each other: {}", where,
@@ -266,7 +277,35 @@ CharacteristicValues resolve_large(const HybridSystem& system, const Mode& mode,
 
 }  // namespace
 
-std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id) {
+namespace {
+
+// A mode as structure has it, for the next run that asks.
+struct KeptAnalysis {
+  std::shared_ptr<const AnalysedMode> mode;  // null: structure does not settle it
+  // Parameters whose values were read, and these: with others the answer may be another one.
+  std::vector<std::pair<std::size_t, double>> numbers;
+  bool is_as_written = true;
+
+  bool holds_for(const HybridSystem& system) const {
+    if (std::ranges::all_of(numbers, [&](const auto& number) {
+          return system.parameters()[number.first].value == number.second;
+        }))
+      return true;
+    return is_as_written && mode != nullptr &&
+           !resolve_dependence(mode->written, mode->unknowns, parameter_values(system));
+  }
+};
+
+WorkKey question_about(const HybridSystem& system, const Mode& mode) {
+  WorkKey key;
+  key.add(mode.name).add(system.variables().size()).add(mode.equations.size());
+  for (const Equation& e : mode.equations) key.add(e.name).add(e.equality.lhs).add(e.equality.rhs);
+  for (const Guard& guard : mode.guards) key.add(guard.value);
+  return key;
+}
+
+std::unique_ptr<AnalysedMode> analyse_by_structure(const HybridSystem& system, ModeId id,
+                                                   Reading& reading) {
   const Mode& mode = system.modes()[id.index()];
   check_orders(system, mode);
   auto analysed = std::make_unique<AnalysedMode>();
@@ -275,7 +314,7 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
   analysed->unknowns = unknowns_of(system, mode);
   analysed->written = write_out(system, mode, analysed->unknowns);
   const DaeDefinition& written = analysed->written;
-  const CharacteristicValues open = resolve_large(system, mode, *analysed);
+  const CharacteristicValues open = resolve_large(system, mode, *analysed, reading);
   const Signature signature = signature_of(written.residuals, analysed->unknowns);
   const Offsets offsets = find_offsets(signature);
   if (!offsets.solvable) return nullptr;
@@ -297,6 +336,31 @@ std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId i
   compile_guards(mode, *analysed);
   compile_recovery(system, *analysed);
   return analysed;
+}
+
+}  // namespace
+
+std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id) {
+  const auto copy_of =
+      [&](const std::shared_ptr<const AnalysedMode>& found) -> std::unique_ptr<const AnalysedMode> {
+    if (found == nullptr) return nullptr;
+    auto copy = std::make_unique<AnalysedMode>(*found);
+    copy->id = id;
+    copy->mode = &system.modes()[id.index()];
+    return copy;
+  };
+  KeptWork* kept = KeptWork::of(&system.graph());
+  Reading reading;
+  if (kept == nullptr) return analyse_by_structure(system, id, reading);
+  auto& answers = kept->table<KeptAnswers<KeptAnalysis>>();
+  WorkKey key = question_about(system, system.modes()[id.index()]);
+  const std::shared_ptr<const KeptAnalysis> known = answers.find(key);
+  if (known != nullptr && known->holds_for(system)) return copy_of(known->mode);
+  KeptAnalysis made{analyse_by_structure(system, id, reading), {}, reading.is_as_written};
+  for (const std::size_t k : reading.parameters)
+    made.numbers.emplace_back(k, system.parameters()[k].value);
+  answers.keep(std::move(key), std::make_shared<const KeptAnalysis>(made));
+  return copy_of(made.mode);
 }
 
 FormPoint form_point(const HybridSystem& system, const AnalysedMode& mode, double t,

@@ -26,10 +26,10 @@ struct AnalysedMode {
   CharacteristicValues values;       // as far as structure tells; d and a are measured at run time
   // The form that is integrated: the mode as written if it needs no differentiation, otherwise the
   // reduced form with its candidate rows.
-  std::unique_ptr<const Dae> dae;
-  std::unique_ptr<const ReducedForm> reduced;        // by structure; null: not needed
-  std::unique_ptr<const ProjectedForm> projected;    // by numbers; null: not needed
-  std::unique_ptr<const FormulatedMode> formulated;  // as asked for; null: not needed
+  std::shared_ptr<const Dae> dae;
+  std::shared_ptr<const ReducedForm> reduced;        // by structure; null: not needed
+  std::shared_ptr<const ProjectedForm> projected;    // by numbers; null: not needed
+  std::shared_ptr<const FormulatedMode> formulated;  // as asked for; null: not needed
   // The mode as written; combinations in the place of equations that structure misreads.
   DaeDefinition written;
   MechanicalStructure mechanics;  // for modes settled by structure
@@ -73,7 +73,8 @@ void check_orders(const HybridSystem& system, const Mode& mode);
 // before a run starts.
 void check_structure(const HybridSystem& system, const Mode& mode);
 
-// Analyses a mode by its structure and compiles it. Null if structure does not settle it.
+// Analyses a mode by its structure and compiles it. Null if structure does not settle it. What it
+// finds is kept where work is (base/kept_work.h).
 std::unique_ptr<const AnalysedMode> analyse(const HybridSystem& system, ModeId id);
 
 // The analysed mode in another form, near a point. Null if it has no constraints that call for one,

@@ -26,14 +26,17 @@ constexpr std::size_t kMostRounds = 100;
 // Values of formulas at points without meaning: what vanishes at all of them vanishes everywhere.
 class RandomPoints {
  public:
-  RandomPoints(const DaeDefinition& mode, const std::vector<double>& parameters, double time)
-      : mode_(mode), parameters_(parameters), time_(time) {}
+  RandomPoints(const DaeDefinition& mode, const std::vector<double>& parameters, double time,
+               std::set<std::size_t>* read)
+      : mode_(mode), parameters_(parameters), time_(time), read_(read) {}
 
   // [point][formula]
   std::vector<std::vector<double>> evaluate(const std::vector<Expr>& formulas) const {
     std::vector<Expr> symbols;
-    for (const Expr& leaf : leaves_of(formulas))
+    for (const Expr& leaf : leaves_of(formulas)) {
       if (leaf.is_variable() || leaf.is_slot()) symbols.push_back(leaf);
+      if (leaf.is_parameter() && read_ != nullptr) read_->insert(leaf.node()->parameter().index());
+    }
     const Tape tape(formulas, {{mode_.time}, symbols, mode_.parameters});
     Tape::Workspace registers = tape.make_workspace();
     std::vector<std::vector<double>> results(kPoints, std::vector<double>(formulas.size()));
@@ -60,6 +63,7 @@ class RandomPoints {
   const DaeDefinition& mode_;
   const std::vector<double>& parameters_;
   double time_;
+  std::set<std::size_t>* read_;
 };
 
 bool all_finite(const std::vector<std::vector<double>>& values) {
@@ -107,8 +111,9 @@ double tidy(double factor) {
 class Resolver {
  public:
   Resolver(const DaeDefinition& mode, const std::vector<VariableId>& unknowns,
-           const std::vector<double>& parameters, SplitScope scope, double time)
-      : written_(mode), unknowns_(unknowns), points_(mode, parameters, time), scope_(scope) {
+           const std::vector<double>& parameters, SplitScope scope, double time,
+           std::set<std::size_t>* read)
+      : written_(mode), unknowns_(unknowns), points_(mode, parameters, time, read), scope_(scope) {
     result_.definition = mode;
     for (std::size_t i = 0; i < mode.residuals.size(); ++i) sources_.push_back({i});
   }
@@ -479,8 +484,9 @@ class Resolver {
 std::optional<ResolvedDependence> resolve_dependence(const DaeDefinition& mode,
                                                      const std::vector<VariableId>& unknowns,
                                                      const std::vector<double>& parameters,
-                                                     SplitScope scope, double time) {
-  return Resolver(mode, unknowns, parameters, scope, time).run();
+                                                     SplitScope scope, double time,
+                                                     std::set<std::size_t>* read) {
+  return Resolver(mode, unknowns, parameters, scope, time, read).run();
 }
 
 }  // namespace saltus

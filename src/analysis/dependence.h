@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,13 @@ enum class SplitScope {
 };
 
 // Nothing if structure is right already, or if the dependence changes from point to point. It is
-// looked for at times of about `time`.
+// looked for at times of about `time`. `read`, if given: indices of the parameters whose values have
+// been read.
 std::optional<ResolvedDependence> resolve_dependence(const DaeDefinition& mode,
                                                      const std::vector<VariableId>& unknowns,
                                                      const std::vector<double>& parameters,
                                                      SplitScope scope = SplitScope::kConstant,
-                                                     double time = 1.0);
+                                                     double time = 1.0,
+                                                     std::set<std::size_t>* read = nullptr);
 
 }  // namespace saltus

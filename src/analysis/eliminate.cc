@@ -4,12 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "expr/differentiate.h"
 #include "expr/graph.h"
+#include "expr/traverse.h"
 
 namespace saltus {
 namespace {
@@ -30,17 +32,22 @@ using Form = std::map<std::size_t, double>;
 class Elimination {
  public:
   Elimination(const DaeDefinition& definition, const std::vector<std::size_t>& rows,
-              std::size_t solvable, const std::vector<double>& parameters)
+              std::size_t solvable, const std::vector<double>& parameters,
+              const std::vector<std::size_t>& numbers)
       : definition_(definition), n_(definition.unknowns.size()), solvable_(solvable) {
     for (std::size_t j = 0; j < n_; ++j) {
       column_of_.emplace(definition.unknowns[j].node(), j);
       column_of_.emplace(definition.derivatives[j].node(), n_ + j);
     }
     atoms_.assign(2 * n_ + 1, Expr(1.0));
-    const std::vector<Expr> numbers(parameters.begin(), parameters.end());
+    std::vector<Expr> from, to;
+    for (const std::size_t k : numbers) {
+      from.push_back(definition.parameters[k]);
+      to.emplace_back(parameters[k]);
+    }
     std::vector<Expr> residuals;
     for (const std::size_t row : rows)
-      residuals.push_back(substitute(definition.residuals[row], definition.parameters, numbers));
+      residuals.push_back(substitute(definition.residuals[row], from, to));
     find_algebraic(residuals);
     rows_with_.resize(atoms_.size());
     depends_on_.resize(atoms_.size());
@@ -458,10 +465,80 @@ class Elimination {
 std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
                                                 const std::vector<std::size_t>& rows,
                                                 std::size_t solvable,
-                                                const std::vector<double>& parameters) {
-  Elimination elimination(definition, rows, solvable, parameters);
+                                                const std::vector<double>& parameters,
+                                                const std::vector<std::size_t>& numbers) {
+  Elimination elimination(definition, rows, solvable, parameters, numbers);
   elimination.run();
   return elimination.result(rows);
+}
+
+std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
+                                                const std::vector<std::size_t>& rows,
+                                                std::size_t solvable,
+                                                const std::vector<double>& parameters) {
+  std::vector<std::size_t> all(parameters.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return eliminate(definition, rows, solvable, parameters, all);
+}
+
+std::vector<std::size_t> coefficients_of(const DaeDefinition& definition,
+                                         const std::vector<std::size_t>& rows) {
+  enum Kind : std::uint32_t { kOther, kFixed, kLinear };  // numbers and parameters; has a column
+  NodeMap position, kind;
+  std::vector<const Node*> order;
+  for (const auto* symbols : {&definition.unknowns, &definition.derivatives})
+    for (const Expr& symbol : *symbols) kind.set(symbol.node(), kLinear);
+  for (const std::size_t row : rows)
+    if (!definition.residuals[row].is_number())
+      append_postorder(definition.residuals[row].node(), position, order);
+  for (const Node* n : order) {
+    if (kind.find(n) != NodeMap::kNone) continue;
+    if (is_leaf(n->op)) {
+      kind.set(n, n->op == Op::kConstant || n->op == Op::kParameter ? kFixed : kOther);
+      continue;
+    }
+    const auto count = [&](Kind wanted) {
+      return std::ranges::count_if(n->children,
+                                   [&](const Node* child) { return kind.find(child) == wanted; });
+    };
+    const auto children = static_cast<std::ptrdiff_t>(n->children.size());
+    const bool is_sum = n->op == Op::kNegate || n->op == Op::kAdd || n->op == Op::kSubtract;
+    const bool is_multiple = n->op == Op::kMultiply && count(kFixed) == 1;
+    const bool is_part = n->op == Op::kDivide && kind.find(n->children[1]) == kFixed;
+    if (count(kFixed) == children) {
+      kind.set(n, kFixed);
+    } else {
+      kind.set(n, (is_sum || is_multiple || is_part) && count(kLinear) > 0 ? kLinear : kOther);
+    }
+  }
+  std::vector<Expr> factors;
+  NodeMap seen;
+  std::vector<const Node*> stack;
+  for (const std::size_t row : rows)
+    if (!definition.residuals[row].is_number()) stack.push_back(definition.residuals[row].node());
+  while (!stack.empty()) {
+    const Node* n = stack.back();
+    stack.pop_back();
+    if (is_leaf(n->op) || kind.find(n) != kLinear || seen.find(n) != NodeMap::kNone) continue;
+    seen.set(n, 1);
+    const bool is_sum = n->op == Op::kNegate || n->op == Op::kAdd || n->op == Op::kSubtract;
+    for (const Node* child : n->children) {
+      if (!is_sum && kind.find(child) == kFixed) {
+        factors.emplace_back(child);
+      } else {
+        stack.push_back(child);
+      }
+    }
+  }
+  std::unordered_map<const Node*, std::size_t> index;
+  for (std::size_t k = 0; k < definition.parameters.size(); ++k)
+    index.emplace(definition.parameters[k].node(), k);
+  std::vector<std::size_t> found;
+  for (const Expr& leaf : leaves_of(factors))
+    if (const auto place = index.find(leaf.node()); place != index.end())
+      found.push_back(place->second);
+  std::ranges::sort(found);
+  return found;
 }
 
 std::unique_ptr<const EliminatedForm> with_rows(const EliminatedForm& form,

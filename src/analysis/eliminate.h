@@ -27,12 +27,25 @@ struct EliminatedForm {
 };
 
 // Eliminates from the listed rows of a definition. Only the first `solvable` of them are solved
-// for an unknown. Parameters become numbers: `parameters` are the values they keep for good. Null
-// if nothing can be eliminated.
+// for an unknown. The listed parameters (indices, increasing) become numbers, `parameters` are the
+// values of all; coefficients_of() says which have to, at the least. Null if nothing can be
+// eliminated.
+std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
+                                                const std::vector<std::size_t>& rows,
+                                                std::size_t solvable,
+                                                const std::vector<double>& parameters,
+                                                const std::vector<std::size_t>& numbers);
+// All parameters become numbers.
 std::unique_ptr<const EliminatedForm> eliminate(const DaeDefinition& definition,
                                                 const std::vector<std::size_t>& rows,
                                                 std::size_t solvable,
                                                 const std::vector<double>& parameters);
+
+// The parameters (indices, increasing) that coefficients of unknowns and derivatives depend on:
+// inertias, ratios, stiffnesses. Others, loads and laws of friction, can be symbols of the core, so
+// that one form serves for all their values.
+std::vector<std::size_t> coefficients_of(const DaeDefinition& definition,
+                                         const std::vector<std::size_t>& rows);
 
 // The same with only these of the listed rows in force (by place in the list). Shares tapes.
 std::unique_ptr<const EliminatedForm> with_rows(const EliminatedForm& form,

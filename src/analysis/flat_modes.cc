@@ -12,8 +12,10 @@
 #include "analysis/dependence.h"
 #include "analysis/mode_conditions.h"
 #include "analysis/structural_values.h"
+#include "base/kept_work.h"
 #include "base/processor_time.h"
 #include "expr/differentiate.h"
+#include "expr/work_key.h"
 
 namespace saltus {
 namespace {
@@ -31,6 +33,46 @@ void collect(const std::vector<EquationItem>& items, std::vector<Expr>& conditio
                       conditional->conditions.end());
     for (const auto& branch : conditional->branches) collect(branch, conditions);
   }
+}
+
+// What follows from frozen conditions alone, for the next run that asks.
+struct KeptBranching {
+  std::vector<Expr> conditions, open;
+  std::vector<Equation> equations;
+  Tape tape;
+};
+struct KeptFlatMode {
+  FlatMode mode;  // but for its name and place
+};
+struct KeptTogether {
+  std::vector<std::size_t> conditions;
+};
+
+std::vector<std::pair<const Node*, bool>> in_order(const Frozen& frozen) {
+  std::vector<std::pair<const Node*, bool>> ordered(frozen.begin(), frozen.end());
+  std::ranges::sort(ordered, {}, [](const auto& entry) { return entry.first->id; });
+  return ordered;
+}
+
+WorkKey question_about(const Frozen& frozen) {
+  WorkKey key;
+  key.add(frozen.size());
+  for (const auto& [condition, value] : in_order(frozen))
+    key.add(Expr(condition)).add(std::size_t{value});
+  return key;
+}
+
+// `make` where it was not asked before.
+template <class Answer, class Make>
+std::shared_ptr<const Answer> ask(const HybridSystem& system, const WorkKey& key,
+                                  const Make& make) {
+  KeptWork* kept = KeptWork::of(&system.graph());
+  std::shared_ptr<const Answer> answer;
+  if (kept != nullptr) answer = kept->table<KeptAnswers<Answer>>().find(key);
+  if (answer != nullptr) return answer;
+  answer = std::make_shared<const Answer>(make());
+  if (kept != nullptr) kept->table<KeptAnswers<Answer>>().keep(key, answer);
+  return answer;
 }
 
 }  // namespace
@@ -57,23 +99,31 @@ FlatModes::FlatModes(const HybridSystem& system)
 
 std::unique_ptr<FlatModes::Branching> FlatModes::branch(Frozen frozen) {
   const BuildingTime building;
+  const auto known = ask<KeptBranching>(system_, question_about(frozen), [&] {
+    KeptBranching result;
+    ActiveEquations active = active_equations(flat_.reduced.equations, frozen);
+    result.conditions = active.undecided.empty() ? structural_conditions(system_, active.equations)
+                                                 : std::move(active.undecided);
+    std::vector<Expr> asked = result.conditions;
+    if (asked.empty()) {
+      result.equations = std::move(active.equations);
+      result.open = select_conditions(result.equations).conditions;
+      for (const DiscreteVariable* v : naming_)
+        asked.push_back(v->exists.is_number() ? v->symbol : select(v->exists, v->symbol, 0.0));
+      asked.insert(asked.end(), result.open.begin(), result.open.end());
+    }
+    result.tape = Tape(asked, inputs_);
+    return result;
+  });
   auto made = std::make_unique<Branching>();
-  ActiveEquations active = active_equations(flat_.reduced.equations, frozen);
   made->frozen = std::move(frozen);
-  made->conditions = active.undecided.empty() ? structural_conditions(system_, active.equations)
-                                              : std::move(active.undecided);
-  std::vector<Expr> asked = made->conditions;
-  if (asked.empty()) {
-    made->equations = std::move(active.equations);
-    made->open = select_conditions(made->equations).conditions;
-    for (const DiscreteVariable* v : naming_)
-      asked.push_back(v->exists.is_number() ? v->symbol : select(v->exists, v->symbol, 0.0));
-    asked.insert(asked.end(), made->open.begin(), made->open.end());
-  }
-  made->tape = Tape(asked, inputs_);
+  made->conditions = known->conditions;
+  made->equations = known->equations;
+  made->open = known->open;
+  made->tape = known->tape;
   made->registers = made->tape.make_workspace();
-  answers_.reserve(asked.size());
-  open_.reserve(asked.size());
+  answers_.reserve(made->tape.output_count());
+  open_.reserve(made->tape.output_count());
   return made;
 }
 
@@ -149,10 +199,13 @@ FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<dou
     if (std::ranges::all_of(which, [&](const auto& w) { return open[w.first] == w.second; }))
       return next.get();
   if (open.size() < 2 || from.harmless.contains(open)) return nullptr;
-  const std::vector<std::size_t> found = [&] {
+  WorkKey key = question_about(from.frozen);
+  for (const double value : open) key.add(value);
+  const auto known = ask<KeptTogether>(system_, key, [&] {
     const BuildingTime building;
-    return structural_together(system_, from.equations, from.open, open);
-  }();
+    return KeptTogether{structural_together(system_, from.equations, from.open, open)};
+  });
+  const std::vector<std::size_t>& found = known->conditions;
   if (found.empty()) {
     from.harmless.insert(open);
     return nullptr;
@@ -169,17 +222,20 @@ FlatModes::Branching* FlatModes::together(Branching& from, const std::vector<dou
 
 std::size_t FlatModes::add_mode(const Branching& at, const std::vector<double>& named_by) {
   const BuildingTime building;
-  FlatMode& made = modes_.emplace_back();
+  const auto known = ask<KeptFlatMode>(system_, question_about(at.frozen), [&] {
+    KeptFlatMode result;
+    FlatMode& made = result.mode;
+    made.frozen = at.frozen;
+    made.mode.equations = at.equations;
+    for (const auto& [condition, value] : in_order(at.frozen))
+      made.conditions.push_back(as_text(Expr(condition), value));
+    add_guards(made);
+    describe_as_written(made);
+    return result;
+  });
+  FlatMode& made = modes_.emplace_back(known->mode);
   made.base = modes_.size() - 1;
-  made.frozen = at.frozen;
   made.mode.name = name_of(named_by);
-  made.mode.equations = at.equations;
-  std::vector<std::pair<const Node*, bool>> ordered(at.frozen.begin(), at.frozen.end());
-  std::ranges::sort(ordered, {}, [](const auto& entry) { return entry.first->id; });
-  for (const auto& [condition, value] : ordered)
-    made.conditions.push_back(as_text(Expr(condition), value));
-  add_guards(made);
-  describe_as_written(made);
   return modes_.size() - 1;
 }
 
@@ -368,8 +424,9 @@ std::size_t FlatModes::close(std::size_t index, const std::vector<double>& key,
   return place->second;
 }
 
-Mode FlatModes::written_mode(std::size_t index) const {
-  const FlatMode& mode = modes_[index];
+Mode FlatModes::written_mode(std::size_t index) const { return written_mode(modes_[index]); }
+
+Mode FlatModes::written_mode(const FlatMode& mode) const {
   Frozen frozen;
   for (const auto& [condition, value] : mode.frozen)
     frozen[in_graph_of(flat_.written.system, Expr(condition)).node()] = value;
@@ -377,7 +434,7 @@ Mode FlatModes::written_mode(std::size_t index) const {
 }
 
 void FlatModes::describe_as_written(FlatMode& made) const {
-  const Mode written = written_mode(modes_.size() - 1);
+  const Mode written = written_mode(made);
   const Columns columns(flat_.written.system, written.equations);
   const Offsets offsets = find_offsets(columns.signature());
   made.unknowns = columns.signature().unknown_count;
@@ -387,9 +444,7 @@ void FlatModes::describe_as_written(FlatMode& made) const {
 std::vector<std::size_t> FlatModes::neighbours(std::size_t index,
                                                const std::vector<double>& parameters,
                                                const std::vector<double>& slots) {
-  std::vector<std::pair<const Node*, bool>> ordered(modes_[index].frozen.begin(),
-                                                    modes_[index].frozen.end());
-  std::ranges::sort(ordered, {}, [](const auto& entry) { return entry.first->id; });
+  const std::vector<std::pair<const Node*, bool>> ordered = in_order(modes_[index].frozen);
   std::vector<std::size_t> found;
   const auto is_named = [&](const Node* condition) {
     const std::vector<Expr> leaves = leaves_of(Expr(condition));

@@ -128,6 +128,7 @@ class FlatModes {
   std::size_t add_mode(const Branching& at, const std::vector<double>& named_by);
   std::string name_of(const std::vector<double>& named_by);
   void add_guards(FlatMode& mode) const;
+  Mode written_mode(const FlatMode& mode) const;
   void describe_as_written(FlatMode& mode) const;
 
   const HybridSystem& system_;

@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/kept_work.h"
 #include "expr/function.h"
 #include "expr/table.h"
 #include "expr/traverse.h"
+#include "expr/work_key.h"
 
 namespace saltus {
 
@@ -284,6 +286,13 @@ Expr partial(const Expr& a, const Expr& leaf) {
 
 std::vector<JacobianEntry> jacobian(std::span<const Expr> expressions,
                                     std::span<const Expr> leaves) {
+  KeptWork* kept = KeptWork::of(graph_of(expressions));
+  WorkKey key;
+  if (kept != nullptr) {
+    key.add(expressions).add(leaves);
+    if (const auto known = kept->table<KeptAnswers<std::vector<JacobianEntry>>>().find(key))
+      return *known;
+  }
   ReverseMode reverse(expressions, leaves);
   std::vector<JacobianEntry> entries;
   for (std::size_t i = 0; i < expressions.size(); ++i) {
@@ -295,6 +304,9 @@ std::vector<JacobianEntry> jacobian(std::span<const Expr> expressions,
   std::stable_sort(
       entries.begin(), entries.end(),
       [](const JacobianEntry& a, const JacobianEntry& b) { return a.column < b.column; });
+  if (kept != nullptr)
+    kept->table<KeptAnswers<std::vector<JacobianEntry>>>().keep(
+        std::move(key), std::make_shared<const std::vector<JacobianEntry>>(entries));
   return entries;
 }
 

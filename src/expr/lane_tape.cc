@@ -1,18 +1,42 @@
 #include "expr/lane_tape.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "base/kept_work.h"
 #include "expr/tape_machine.h"
 #include "expr/tape_program.h"
 
 namespace saltus {
+namespace {
+
+// By program, which stays alive.
+struct KeptLanes {
+  std::map<std::pair<const Tape::Program*, std::vector<bool>>,
+           std::pair<std::shared_ptr<const Tape::Program>, std::shared_ptr<const MachineCode>>>
+      code;
+};
+
+std::shared_ptr<const MachineCode> code_for_lanes(
+    const std::shared_ptr<const Tape::Program>& program, const std::vector<bool>& uniform) {
+  KeptWork* kept = KeptWork::current();
+  if (kept == nullptr) return compile_lanes(*program, uniform);
+  constexpr std::size_t kMost = 10000;
+  KeptLanes& lanes = kept->table<KeptLanes>();
+  if (lanes.code.size() >= kMost) lanes.code.clear();
+  const auto [place, is_new] = lanes.code.try_emplace({program.get(), uniform});
+  if (is_new) place->second = {program, compile_lanes(*program, uniform)};
+  return place->second.second;
+}
+
+}  // namespace
 
 LaneTape::LaneTape() : LaneTape(Tape(), {}) {}
 
 LaneTape::LaneTape(const Tape& tape, const std::vector<bool>& uniform, TapeCode code)
     : tape_(tape) {
-  if (code == TapeCode::kMachine) machine_code_ = compile_lanes(*tape.program_, uniform);
+  if (code == TapeCode::kMachine) machine_code_ = code_for_lanes(tape.program_, uniform);
   if (machine_code_ != nullptr) return;
   // The inputs in use become one group, which is put together for each lane.
   auto gathered = std::make_shared<Tape::Program>(*tape.program_);

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/kept_work.h"
 #include "expr/tape_machine.h"
 #include "expr/tape_program.h"
 #include "expr/traverse.h"
+#include "expr/work_key.h"
 
 namespace saltus {
 
@@ -160,10 +162,19 @@ Tape::Tape() : Tape({}, {}) {}
 
 Tape::Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs,
            TapeCode code) {
+  KeptWork* kept = KeptWork::of(graph_of(outputs));
+  WorkKey key;
+  if (kept != nullptr) {
+    key.add(static_cast<std::size_t>(code)).add(outputs).add(inputs.size());
+    for (const std::vector<Expr>& group : inputs) key.add(group);
+    program_ = kept->table<KeptAnswers<Program>>().find(key);
+    if (program_ != nullptr) return;
+  }
   auto program = std::make_shared<Program>();
   Compiler(*program).compile(outputs, inputs);
   if (code == TapeCode::kMachine) program->machine_code = compile(*program);
   program_ = std::move(program);
+  if (kept != nullptr) kept->table<KeptAnswers<Program>>().keep(std::move(key), program_);
 }
 
 std::size_t Tape::output_count() const { return program_->outputs.size(); }

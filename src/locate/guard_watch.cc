@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
+#include "base/kept_work.h"
 #include "expr/differentiate.h"
+#include "expr/work_key.h"
 #include "locate/step_function.h"
 #include "locate/time_terms.h"
 
@@ -82,7 +85,7 @@ const FineWeights& fine_weights() {
 }  // namespace
 
 struct GuardWatch::Enclosures {
-  static std::unique_ptr<Enclosures> make(const AnalysedMode& mode, const TimeCourses& courses);
+  static Enclosures make(const AnalysedMode& mode, const TimeCourses& courses);
 
   struct TimeGuard {  // other than a + b t
     std::size_t guard;
@@ -150,8 +153,28 @@ struct GuardWatch::Single {
 
 GuardWatch::~GuardWatch() = default;
 
-std::unique_ptr<GuardWatch::Enclosures> GuardWatch::Enclosures::make(const AnalysedMode& mode,
-                                                                     const TimeCourses& courses) {
+// Before anything is asked of them, by mode: for the next run.
+struct GuardWatch::KeptEnclosures {
+  std::map<const Dae*, std::pair<std::shared_ptr<const Dae>, Enclosures>> by_mode;
+};
+
+std::unique_ptr<GuardWatch::Enclosures> GuardWatch::find_enclosures(
+    const AnalysedMode& mode, const std::function<const TimeCourses&()>& courses) {
+  const Expr& time = mode.dae->definition().time;
+  KeptWork* kept = KeptWork::of(graph_of(std::span(&time, 1)));
+  if (kept == nullptr) return std::make_unique<Enclosures>(Enclosures::make(mode, courses()));
+  constexpr std::size_t kMost = 1000;
+  auto& by_mode = kept->table<KeptEnclosures>().by_mode;
+  if (by_mode.size() >= kMost) by_mode.clear();
+  auto found = by_mode.find(mode.dae.get());
+  if (found == by_mode.end())
+    found = by_mode.emplace(mode.dae.get(), std::pair(mode.dae, Enclosures::make(mode, courses())))
+                .first;
+  return std::make_unique<Enclosures>(found->second.second);
+}
+
+GuardWatch::Enclosures GuardWatch::Enclosures::make(const AnalysedMode& mode,
+                                                    const TimeCourses& courses) {
   const DaeDefinition& def = mode.dae->definition();
   std::vector<Expr> along = {def.time};
   along.insert(along.end(), def.unknowns.begin(), def.unknowns.end());
@@ -197,23 +220,24 @@ std::unique_ptr<GuardWatch::Enclosures> GuardWatch::Enclosures::make(const Analy
     unknowns.erase(std::unique(unknowns.begin(), unknowns.end()), unknowns.end());
   }
   StepPolynomials step(unknowns, mode.dae->unknown_count());
-  return std::make_unique<Enclosures>(Enclosures{std::move(time_guards),
-                                                 std::move(guards),
-                                                 std::move(values),
-                                                 std::move(degrees),
-                                                 std::move(unknowns),
-                                                 std::move(along_step),
-                                                 std::move(step),
-                                                 false,
-                                                 {}});
+  return {std::move(time_guards),
+          std::move(guards),
+          std::move(values),
+          std::move(degrees),
+          std::move(unknowns),
+          std::move(along_step),
+          std::move(step),
+          false,
+          {}};
 }
 
-GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data, const TimeCourses& courses)
+GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data,
+                       const std::function<const TimeCourses&()>& courses)
     : mode_(mode),
       data_(data),
       states_(mode.mode->guards.size()),
       is_time_guard_(mode.is_time_guard),
-      enclosures_(Enclosures::make(mode, courses)),
+      enclosures_(find_enclosures(mode, courses)),
       falls_(states_.size()),
       offsets_(states_.size()),
       registers_(enclosures_->guards.make_workspace()),

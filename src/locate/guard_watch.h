@@ -53,7 +53,9 @@ struct Grazing {
 class GuardWatch {
  public:
   // Mode and data must outlive the watch.
-  GuardWatch(const AnalysedMode& mode, DaeData& data, const TimeCourses& courses);
+  // `courses` are asked for where nothing is kept of the mode (base/kept_work.h).
+  GuardWatch(const AnalysedMode& mode, DaeData& data,
+             const std::function<const TimeCourses&()>& courses);
   ~GuardWatch();
   GuardWatch(const GuardWatch&) = delete;
   GuardWatch& operator=(const GuardWatch&) = delete;
@@ -130,6 +132,10 @@ class GuardWatch {
   // Degree along a step; -1: not known.
   int degree(std::size_t guard, const Integrator& integrator) const;
 
+  struct Enclosures;
+  struct KeptEnclosures;
+  static std::unique_ptr<Enclosures> find_enclosures(
+      const AnalysedMode& mode, const std::function<const TimeCourses&()>& courses);
   void evaluate(const Integrator& integrator, double t);
   void evaluate_at(double t, const double* x, const double* dx);
   void evaluate_without_offsets(double t, const double* x, const double* dx, double* values);
@@ -159,7 +165,7 @@ class GuardWatch {
   DaeData& data_;
   std::vector<State> states_;
   std::vector<bool> is_time_guard_;  // reads no unknown but such that are functions of time
-  struct Enclosures;                 // of guards whose values at a few points do not tell enough
+  // Of guards whose values at a few points do not tell enough.
   std::unique_ptr<Enclosures> enclosures_;
   struct Single;  // guards that are looked at one by one
   std::unique_ptr<Single> single_;

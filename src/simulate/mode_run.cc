@@ -9,9 +9,11 @@
 #include <numeric>
 
 #include "analysis/shared_forces.h"
+#include "base/kept_work.h"
 #include "base/processor_time.h"
 #include "expr/break_times.h"
 #include "expr/differentiate.h"
+#include "expr/work_key.h"
 #include "locate/time_terms.h"
 
 namespace saltus {
@@ -37,6 +39,26 @@ IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOpt
   for (const double nominal : dae.definition().nominal)
     result.absolute_tolerance.push_back(options.absolute_tolerance.value_or(tolerance * nominal));
   return result;
+}
+
+// Before anything is asked of them, by mode: for the next run.
+struct KeptTimeTerms {
+  std::map<const Dae*, std::pair<std::shared_ptr<const Dae>, TimeTerms>> by_mode;
+};
+
+std::unique_ptr<TimeTerms> find_time_terms(const AnalysedMode& mode,
+                                           const std::function<const TimeCourses&()>& courses) {
+  const DaeDefinition& definition = mode.dae->definition();
+  const auto make = [&] { return TimeTerms(mode.written, courses(), definition); };
+  KeptWork* kept = KeptWork::of(graph_of(std::span(&definition.time, 1)));
+  if (kept == nullptr) return std::make_unique<TimeTerms>(make());
+  constexpr std::size_t kMost = 1000;
+  auto& by_mode = kept->table<KeptTimeTerms>().by_mode;
+  if (by_mode.size() >= kMost) by_mode.clear();
+  auto found = by_mode.find(mode.dae.get());
+  if (found == by_mode.end())
+    found = by_mode.emplace(mode.dae.get(), std::pair(mode.dae, make())).first;
+  return std::make_unique<TimeTerms>(found->second.second);
 }
 
 }  // namespace
@@ -99,8 +121,13 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     for (std::size_t j = 0; j < dae.unknown_count(); ++j)
       has_algebraic_ = has_algebraic_ || !dae.is_differential(j);
   }
-  const TimeCourses courses(analysed_->written, !mode().guards.empty());
-  time_terms_ = std::make_unique<TimeTerms>(analysed_->written, courses, def);
+  std::unique_ptr<const TimeCourses> made;
+  const auto courses = [&]() -> const TimeCourses& {
+    if (made == nullptr)
+      made = std::make_unique<const TimeCourses>(analysed_->written, !mode().guards.empty());
+    return *made;
+  };
+  time_terms_ = find_time_terms(*analysed_, courses);
   watch_ = std::make_unique<GuardWatch>(*analysed_, data_, courses);
   if (start_ != nullptr && analysed_->formulated != nullptr)
     watch_->refine_by([this](double t, std::vector<double>& x, std::vector<double>& dx) {

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/kept_work.h"
 #include "base/processor_time.h"
 #include "integrate/derivative_array_method.h"
 #include "integrate/half_explicit.h"
@@ -14,6 +15,16 @@ namespace saltus {
 namespace {
 
 constexpr std::size_t kMostSetups = 64;
+
+// Eliminated forms for the next run that asks.
+struct KeptForms {
+  struct OfRows {
+    std::shared_ptr<const Dae> dae;  // stays alive
+    std::vector<std::size_t> coefficients;
+    std::map<std::vector<double>, std::shared_ptr<const EliminatedForm>> by_numbers;
+  };
+  std::map<std::pair<const Dae*, std::vector<std::size_t>>, OfRows> by_rows;
+};
 
 }  // namespace
 
@@ -84,19 +95,42 @@ CoreColumns* ModeSetups::columns_of(const HybridSystem& system, ModeSetup& setup
   return setup.columns.get();
 }
 
+// One form serves for all values of parameters that are no coefficients.
+std::shared_ptr<const EliminatedForm> ModeSetups::eliminate_from(
+    const std::vector<std::size_t>& rows) const {
+  const DaeDefinition& whole = mode_.dae->definition();
+  const auto eliminated = [&](const std::vector<std::size_t>& coefficients) {
+    return std::shared_ptr<const EliminatedForm>(
+        eliminate(whole, rows, mode_.reduced->fixed_rows, data_.parameters, coefficients));
+  };
+  KeptWork* kept = KeptWork::of(&graph_);
+  if (kept == nullptr) return eliminated(coefficients_of(whole, rows));
+  constexpr std::size_t kMostModes = 1000;
+  KeptForms& forms = kept->table<KeptForms>();
+  if (forms.by_rows.size() >= kMostModes) forms.by_rows.clear();
+  const auto [place, is_new] = forms.by_rows.try_emplace({mode_.dae.get(), rows});
+  KeptForms::OfRows& of_rows = place->second;
+  if (is_new) of_rows = {mode_.dae, coefficients_of(whole, rows), {}};
+  std::vector<double> numbers;
+  for (const std::size_t k : of_rows.coefficients) numbers.push_back(data_.parameters[k]);
+  constexpr std::size_t kMost = 64;
+  if (of_rows.by_numbers.size() >= kMost) of_rows.by_numbers.clear();
+  const auto [form, is_new_form] = of_rows.by_numbers.try_emplace(std::move(numbers));
+  if (is_new_form) form->second = eliminated(of_rows.coefficients);
+  return form->second;
+}
+
 // False if nothing can be eliminated. Where the choice of states is made for good, what they
 // determine goes; elsewhere what no choice would integrate, once for all choices.
 bool ModeSetups::integrate_core(ModeSetup& setup) {
   const ReducedForm& reduced = *mode_.reduced;
-  const DaeDefinition& whole = mode_.dae->definition();
   if (reduced.constant_entries) {
-    setup.eliminated =
-        eliminate(whole, rows_of(setup.states), reduced.fixed_rows, data_.parameters);
+    setup.eliminated = eliminate_from(rows_of(setup.states));
   } else {
     if (!tried_eliminating_) {
-      std::vector<std::size_t> all(whole.residuals.size());
+      std::vector<std::size_t> all(mode_.dae->definition().residuals.size());
       std::iota(all.begin(), all.end(), std::size_t{0});
-      eliminated_ = eliminate(whole, all, reduced.fixed_rows, data_.parameters);
+      eliminated_ = eliminate_from(all);
     }
     tried_eliminating_ = true;
     if (eliminated_ != nullptr) setup.eliminated = with_rows(*eliminated_, rows_of(setup.states));

@@ -20,7 +20,7 @@ struct ModeSetup {
   Dae dae;
   std::vector<std::size_t> states;
   std::unique_ptr<ConsistentSolver> consistent;
-  std::unique_ptr<const EliminatedForm> eliminated;  // what is integrated of it; null: all
+  std::shared_ptr<const EliminatedForm> eliminated;  // what is integrated of it; null: all
   std::unique_ptr<Integrator> integrator;
   std::unique_ptr<CoreColumns> columns;  // what is stored of it
   std::size_t columns_tried = 0;         // so many, whether or not they could be made
@@ -67,6 +67,7 @@ class ModeSetups {
            !setup.dae.definition().redundant;
   }
   bool integrate_core(ModeSetup& setup);
+  std::shared_ptr<const EliminatedForm> eliminate_from(const std::vector<std::size_t>& rows) const;
   std::unique_ptr<Integrator> make_integrator(const Dae& dae);
 
   Graph& graph_;
@@ -76,7 +77,7 @@ class ModeSetups {
   IntegratorOptions options_;
   std::map<std::vector<std::size_t>, ModeSetup> setups_;   // by choice of states
   std::map<std::vector<std::size_t>, ModeSetup> sharing_;  // the same, for least-squares steps
-  std::unique_ptr<const EliminatedForm> eliminated_;       // for all choices of states
+  std::shared_ptr<const EliminatedForm> eliminated_;       // for all choices of states
   bool tried_eliminating_ = false;
   IntegratorCounts earlier_;
 };

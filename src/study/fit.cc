@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/kept_work.h"
 #include "base/suggest.h"
 
 namespace saltus {
@@ -144,6 +145,7 @@ class Problem {
     for (std::size_t i = 0; i < free_.size(); ++i)
       settings.emplace_back(free_[i].name, p(static_cast<Index>(i)));
     HybridSystem system = translates_ ? translate_(settings).system : model_.system;
+    const KeptWork::Scope scope(kept_);
     if (!translates_)
       for (const auto& [name, value] : settings) system.set(name, value);
     CurveSink sink(data_.names);
@@ -202,6 +204,7 @@ class Problem {
   const std::vector<FreeParameter>& free_;
   SimulateOptions options_;
   TranslatedModel model_;
+  KeptWork kept_{&model_.system.graph()};
   bool translates_ = false;
   std::vector<double> start_, scale_;
   std::size_t runs_ = 0;

@@ -13,6 +13,8 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/processor_time.h"
@@ -165,6 +167,7 @@ PreparedStudy::PreparedStudy(Study study) : study_(std::move(study)), system_("s
     }
     factors_.push_back(std::move(info));
   }
+  if (!translates_) kept_ = std::make_unique<KeptWork>(&system_.graph());
   LayoutSink names;
   SimulateOptions options = study_.options;
   options.sink = &names;
@@ -184,7 +187,32 @@ std::size_t PreparedStudy::block_size() const {
   return std::clamp<std::size_t>(runs() / 64, 1, 256);
 }
 
-StudyRun PreparedStudy::run(std::size_t index) const {
+// Every block begins with the modes that the first steps of the first run meet: so much for all
+// studies alike, whoever works at them and however long a run is.
+void PreparedStudy::warm_up() const {
+  constexpr std::size_t kFewRuns = 16;  // not worth it
+  constexpr std::size_t kWork = 1000000;
+  constexpr std::size_t kMostSteps = 3000;
+  if (std::exchange(is_warm_, true) || kept_ == nullptr || runs() < kFewRuns) return;
+  const auto begin = [&] {
+    SimulateOptions options = study_.options;
+    options.max_steps = std::min(kMostSteps, kWork / (system_.variables().size() + 1) + 1);
+    run(0, options);
+  };
+  // A run that takes its process with it is met by the block that it belongs to.
+  const pid_t child = fork();
+  if (child == 0) {
+    begin();
+    _exit(0);
+  }
+  int status = 0;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (child > 0 && WIFEXITED(status)) begin();
+}
+
+StudyRun PreparedStudy::run(std::size_t index) const { return run(index, study_.options); }
+
+StudyRun PreparedStudy::run(std::size_t index, SimulateOptions options) const {
   const double begun = processor_seconds();
   StudyRun run;
   try {
@@ -192,8 +220,9 @@ StudyRun PreparedStudy::run(std::size_t index) const {
     HybridSystem system = translates_ ? study_.translate(settings).system : system_;
     if (!translates_)
       for (const auto& [name, value] : settings) system.set(name, value);
+    std::optional<KeptWork::Scope> scope;
+    if (kept_ != nullptr) scope.emplace(*kept_);
     RecordSink sink(study_.records);
-    SimulateOptions options = study_.options;
     options.sink = &sink;
     options.progress = {};
     options.stop_requested = nullptr;
@@ -220,6 +249,7 @@ std::vector<StudyRun> PreparedStudy::run_block(
     std::size_t block, const std::function<void(std::size_t)>& finished) const {
   const std::size_t first = block * block_size();
   const std::size_t last = std::min(first + block_size(), runs());
+  warm_up();
   std::vector<StudyRun> results;
   while (first + results.size() < last) {
     int ends[2];

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/kept_work.h"
 #include "model/system.h"
 #include "simulate/simulate.h"
 #include "study/design.h"
@@ -56,26 +58,34 @@ class PreparedStudy {
   // Units and descriptions of the varied parameters.
   const std::vector<SignalInfo>& factors() const { return factors_; }
   const std::string& model() const { return system_.name(); }
+  const Experiment& experiment() const { return system_.experiment; }
   // Whether the model is translated for every run, because a value decides about its structure.
   bool translates_every_run() const { return translates_; }
 
-  // One run. What a run leaves behind in the model (expressions of modes it has met) may change the
-  // last digits of later ones: see run_block().
+  // One run. Modes that it has met are kept as they were analysed and compiled, and serve later
+  // runs. What a run leaves behind in the model (expressions of its modes) may change the last
+  // digits of later ones: see run_block(). One at a time.
   StudyRun run(std::size_t index) const;
 
   // Runs come in blocks of this size, the last one may be smaller. A block is done by a process of
   // its own that starts from this object as it is, so its results depend on nothing but the study.
   std::size_t block_size() const;
   std::size_t blocks() const { return (runs() + block_size() - 1) / block_size(); }
-  // All runs of a block, in a child process. A run that takes its process with it (a signal) is a
+  // All runs of a block, in a child process that begins with the modes that the start of the first
+  // run of the study has met. A run that takes its process with it (a signal) is a
   // failed run. `finished` is told after each run. Pre: the caller has no other threads
   // that hold locks.
   std::vector<StudyRun> run_block(std::size_t block,
                                   const std::function<void(std::size_t)>& finished) const;
 
  private:
+  void warm_up() const;
+  StudyRun run(std::size_t index, SimulateOptions options) const;
+
   Study study_;
   HybridSystem system_;
+  std::unique_ptr<KeptWork> kept_;
+  mutable bool is_warm_ = false;
   std::vector<SignalInfo> factors_;
   bool translates_ = false;
 };
