@@ -348,17 +348,20 @@ TEST(Realtime, LocksThatFormACycleHoldWhatTheyCanTogether) {
     std::istringstream list(levels);
     std::string first, second, third;
     list >> first >> second >> third;
-    const HybridSystem system = from_library_text(R"(model Cycle
+    std::string text = R"(model Cycle
   import Saltus.Drivetrain.*;
   Torque torque;
   Inertia i1(J = 1, phi(start = 0, fixed = true), w(start = 0, fixed = true));
   Inertia i2(J = 1, phi(start = 0, fixed = true), w(start = 0, fixed = true));
-  Brake b1(c_f = 0.4, startLocked = true, level = Types.LockingLevel.)" +
-                                                  first + R"();
-  Brake b2(c_f = 1, startLocked = true, level = Types.LockingLevel.)" +
-                                                  second + R"();
-  Clutch clutch(c_f = 0.8, startLocked = true, level = Types.LockingLevel.)" +
-                                                  third + R"();
+  Brake b1(c_f = 0.4, startLocked = true, level = Types.LockingLevel.)";
+    text += first;
+    text += R"();
+  Brake b2(c_f = 1, startLocked = true, level = Types.LockingLevel.)";
+    text += second;
+    text += R"();
+  Clutch clutch(c_f = 0.8, startLocked = true, level = Types.LockingLevel.)";
+    text += third;
+    text += R"();
 equation
   torque.tau = if time < 2 then time else 4 - time;
   b1.pressure = 1;
@@ -369,7 +372,8 @@ equation
   connect(i1.flange_b, clutch.flange_a);
   connect(clutch.flange_b, i2.flange_a);
   connect(i2.flange_b, b2.flange_a);
-end Cycle;)");
+end Cycle;)";
+    const HybridSystem system = from_library_text(text);
     for (const double step : {1e-3, 0.03}) {
       const RealtimeResult result = run(system, {.step = step, .stop_time = 4.2});
       EXPECT_TRUE(result.run.completed()) << levels;
