@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/destinations.h"
+#include "cli/numbers.h"
 #include "cli/say.h"
 #include "output/collision_tables.h"
 
@@ -88,8 +89,12 @@ void add_collisions_command(CLI::App& program, int& status) {
   CLI::Option* name = command->add_option("--case", a.name, "see below; default: all")
                           ->check(CLI::IsMember(cases))
                           ->option_text("NAME");
-  command->add_option("--step", a.step, "s; default: that of the case")->option_text("H");
-  command->add_option("--stop-time", a.stop_time, "s; default 20")->option_text("T");
+  command->add_option("--step", a.step, "s; default: that of the case")
+      ->check(need_finite)
+      ->option_text("H");
+  command->add_option("--stop-time", a.stop_time, "s; default 20")
+      ->check(need_finite)
+      ->option_text("T");
   command->add_option("--restitution", a.restitution, "default: that of the case")
       ->option_text("C");
   command

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/numbers.h"
 #include "cli/say.h"
 #include "cli/study_model.h"
 #include "output/file.h"
@@ -22,6 +23,7 @@ std::string moved_by_time(const std::string& expression) {
 void add_linear_options(CLI::App& command, LinearArguments& a) {
   add_model_options(command, a.choice);
   command.add_option("--at", a.at, "time at which the mode in force is linearised, s; default 0")
+      ->check(need_finite)
       ->option_text("T");
   command
       .add_option("--inputs", a.inputs,

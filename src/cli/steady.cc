@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/linear_model.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
 #include "cli/say.h"
 #include "cli/study_model.h"
 
@@ -72,6 +73,7 @@ void add_steady_command(CLI::App& program, int& status) {
   command->footer(kFooter);
   add_model_options(*command, a.choice);
   command->add_option("--at", a.at, "time from which the search starts, s; default 0")
+      ->check(need_finite)
       ->option_text("T");
   command
       ->add_option("--longest", a.longest, "how long the run is followed at most, s; default 1e4")

@@ -592,7 +592,7 @@ Settled EventIteration::start_once(double t, SystemState& state) {
 // proper subsets can: those are left out one after the other that the failure does not need.
 std::string EventIteration::advice_on_start(double t, const SystemState& base, ModeRun& run,
                                             std::size_t mode) {
-  const std::string unknown =
+  std::string unknown =
       "if they contradict each other, fix fewer start values or take an initial equation away, "
       "else give start values nearer to the solution";
   constexpr std::size_t kMostDemands = 40;

@@ -102,7 +102,7 @@ try realtime m.mo --step
 for number in "${numbers[@]}" 0 -1 1e300 1e-300; do
   try realtime m.mo --step "$number"
   try collisions --step "$number"
-  try springs --steps "$number"
+  [ "$number" = 1,5 ] || try springs --steps "$number"
 done
 try realtime m.mo --step 1e-3 --stop-time 1e300
 try realtime m.mo --step 1e-3 --max-events -1
