@@ -38,8 +38,8 @@ enum class SplitScope {
 };
 
 // Nothing if structure is right already, or if the dependence changes from point to point. It is
-// looked for at times of about `time`. `read`, if given: indices of the parameters whose values have
-// been read.
+// looked for at times of about `time`. `read`, if given: indices of the parameters whose values
+// have been read.
 std::optional<ResolvedDependence> resolve_dependence(const DaeDefinition& mode,
                                                      const std::vector<VariableId>& unknowns,
                                                      const std::vector<double>& parameters,

@@ -128,7 +128,7 @@ struct Run {
   RunLog log;
   RunClock clock;
   Progress progress;
-  PoleWatch poles;  // since the last event
+  PoleWatch poles;                          // since the last event
   std::string rank_change;                  // what the last change of ranks inside a mode was about
   std::unique_ptr<EventIteration> events;   // of a flat model; otherwise null
   std::unique_ptr<Delays> delays;           // null: the model reads no past
