@@ -161,7 +161,7 @@ class Studio {
     const Json settings = request.value("settings", Json::object());
     for (const auto& [name, value] : settings.items()) {
       if (!value.is_string()) throw Error(fmt::format("the value of '{}' is no text", name));
-      words.insert(words.end(), {"--set", name + "=" + value.get<std::string>()});
+      words.push_back("--set=" + name + "=" + value.get<std::string>());
     }
     for (const auto& [field, option] :
          {std::pair{"stop_time", "--stop-time"}, std::pair{"tolerance", "--tolerance"},
