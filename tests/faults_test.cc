@@ -107,7 +107,7 @@ std::vector<Fault> faults() {
         {"rate", der(x) == 1.0}, {"sum", y + z == x}, {"twice", 2.0 * y + 2.0 * z == 2.0 * x}};
     return system;
   });
-  add("wrong_variable", {"contain only 1 unknowns", "'x'", "'rate'", "'level'"}, [] {
+  add("wrong_variable", {"contradict each other", "'rate'", "der(x) = 1", "'level'"}, [] {
     // `level` should say y.
     HybridSystem system("wrong");
     const Expr x = system.variable("x");

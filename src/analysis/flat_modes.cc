@@ -412,6 +412,7 @@ std::size_t FlatModes::close(std::size_t index, const std::vector<double>& key,
   const OpenSplit& split = *open_split(index);
   FlatMode made = modes_[index];
   made.closes = index;
+  made.closing = split.closing.size();
   made.mode.equations = split.equations;
   for (std::size_t k = 0; k < zero.size(); ++k)
     made.mode.equations[split.closing[k]].equality = zero[k] == 0.0;

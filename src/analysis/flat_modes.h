@@ -32,6 +32,7 @@ struct FlatMode {
   std::vector<Expr> weights;      // of their positive sides
   // The mode whose split of forces its equations choose; none: itself.
   std::optional<std::size_t> closes;
+  std::size_t closing = 0;  // equations of it that choose, and are none of the mode as written
   // Of the mode as it was written, before aliases were eliminated.
   std::size_t unknowns = 0;
   CharacteristicValues values;  // as far as structure tells

@@ -141,8 +141,8 @@ struct GuardWatch::Single {
       if (group == 1 || group == 2) known->unknowns.push_back(static_cast<std::uint32_t>(place));
     }
     std::ranges::sort(known->unknowns);
-    const auto repeated = std::ranges::unique(known->unknowns);
-    known->unknowns.erase(repeated.begin(), repeated.end());
+    known->unknowns.erase(std::unique(known->unknowns.begin(), known->unknowns.end()),
+                          known->unknowns.end());
     return *known;
   }
 

@@ -279,7 +279,8 @@ void RealtimeEngine::find_start() {
   std::ranges::copy(start_state_.values, engine_.base_values);
   std::ranges::copy(start_state_.slopes, engine_.base_slopes);
   std::ranges::copy(start_state_.slots, engine_.slots);
-  tables_.start_mode = prepare(settled.mode, tables_.start_time);
+  // Forces that several locks share are split here by least norm, whatever was chosen offline.
+  tables_.start_mode = prepare(events_->modes().unsplit(settled.mode), tables_.start_time);
   if (prepared_[tables_.start_mode] == nullptr) throw Error(objection_);
   note_way(tables_.start_mode);
 }

@@ -362,8 +362,10 @@ void describe_flat_modes(Run& run) {
       report.d = mode.values.d;
       report.a = mode.values.a;
     } else {
-      report.a += eliminated;
+      report.a += eliminated - static_cast<int>(mode.closing);
     }
+    report.v += static_cast<int>(mode.closing);
+    report.u += static_cast<int>(mode.closing);
   }
 }
 

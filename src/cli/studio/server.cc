@@ -173,7 +173,7 @@ class Studio {
     reap();
     if (running_.size() >= kMostAtOnce)
       throw Error(fmt::format("{} runs go on already; stop one, or wait", kMostAtOnce));
-    const std::string id = new_id(text("model"));
+    std::string id = new_id(text("model"));
     const fs::path place = runs_folder() / id;
     const auto file = [&](const char* name) { return (place / name).string(); };
     words.insert(words.end(), {"--output", file("points"), "--report", file("report.html"),
