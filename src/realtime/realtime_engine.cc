@@ -523,13 +523,12 @@ void RealtimeEngine::rehearse(double stop_time) {
 
 // Modes that differ from those met in one structural condition, then from these, and so on. They
 // are what inputs that the rehearsal did not see may lead to. One that cannot be prepared is left
-// out.
+// out. They are entered without impulses: to find those of 64 lock patterns would take half a
+// minute, and a step that needs one says so (kStateJumped).
 void RealtimeEngine::prepare_neighbours() {
   std::vector<std::size_t> queue;
   for (const auto& [mode, way] : ways_) queue.push_back(mode);
   const std::size_t most = queue.size() + options_.neighbours;
-  std::set<std::string> met;  // what was set at once
-  for (const auto& [mode, asked] : tried_handovers_) met.insert(asked);
   for (std::size_t k = 0; k < queue.size() && prepared_count() < most; ++k)
     for (const std::size_t next :
          events_->modes().neighbours(flat_of_[queue[k]], parameters_, start_state_.slots)) {
@@ -542,9 +541,6 @@ void RealtimeEngine::prepare_neighbours() {
       if (prepared_[mode] == nullptr) continue;
       note_way(mode);
       ways_[mode].names.clear();
-      for (const std::string& asked : met)
-        prepared_[mode]->add_handover(system_, formulas_, tables_.start_time, base_state(),
-                                      {asked.begin(), asked.end()});
       queue.push_back(mode);
     }
 }
