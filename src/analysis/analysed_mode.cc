@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -14,10 +13,12 @@
 
 #include "analysis/condense.h"
 #include "analysis/dependence.h"
+#include "analysis/derivative_array.h"
 #include "analysis/structural_values.h"
 #include "base/kept_work.h"
 #include "expr/differentiate.h"
 #include "expr/work_key.h"
+#include "linalg/dense.h"
 
 namespace saltus {
 namespace {
@@ -640,9 +641,7 @@ bool highest_level_is_regular(const AnalysedMode& mode, const DaeData& data, dou
     for (Eigen::Index j = 0; j < size; ++j)
       if (const double s = matrix.col(j).cwiseAbs().maxCoeff(); s > 0.0) matrix.col(j) /= s;
   }
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(matrix);
-  const double smallest = qr.matrixR().diagonal().cwiseAbs().minCoeff();
-  return smallest > kRankTolerance;
+  return PivotedQr(matrix).pivots().minCoeff() > kRankTolerance;
 }
 
 RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* x,
@@ -669,21 +668,20 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
       by_dx.row(i) /= size;
     }
   }
-  Eigen::JacobiSVD<Eigen::MatrixXd> svd(by_dx, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  svd.setThreshold(kRankTolerance);
-  const Eigen::Index d = by_dx.isZero(0.0) ? 0 : svd.rank();
+  const SingularValues slopes = singular_values(by_dx);
+  const Eigen::Index d = by_dx.isZero(0.0) ? 0 : slopes.rank(kRankTolerance);
   report.values.d = static_cast<int>(d);
   report.values.a = static_cast<int>(n) - report.values.d;
   // The constraints Z2^T F_x must fix what F_x' leaves free: Z2^T F_x T2 nonsingular.
   const Eigen::Index a = static_cast<Eigen::Index>(n) - d;
   if (a == 0) return report;
-  const Eigen::MatrixXd free = svd.matrixV().rightCols(a);
-  const Eigen::MatrixXd core = svd.matrixU().rightCols(a).transpose() * by_x * free;
-  const Eigen::JacobiSVD<Eigen::MatrixXd> inner(core, Eigen::ComputeFullV);
+  const Eigen::MatrixXd free = slopes.v.rightCols(a);
+  const Eigen::MatrixXd core = slopes.u.rightCols(a).transpose() * by_x * free;
+  const SingularValues inner = singular_values(core);
   // Against the size of what it was computed from: a core of rounding errors is singular.
-  if (!(inner.singularValues()(a - 1) > kRankTolerance * by_x.norm())) {
+  if (!(inner.s(a - 1) > kRankTolerance * by_x.norm())) {
     report.strangeness_free = false;
-    const Eigen::VectorXd direction = free * inner.matrixV().col(a - 1);
+    const Eigen::VectorXd direction = free * inner.v.col(a - 1);
     Eigen::Index worst = 0;
     direction.cwiseAbs().maxCoeff(&worst);
     report.suspicious_unknown = static_cast<std::size_t>(worst);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/characteristic_values.h"
 #include "analysis/consistent.h"
-#include "analysis/derivative_array.h"
 #include "analysis/formulations.h"
 #include "analysis/projected.h"
 #include "analysis/reduce.h"

@@ -1,11 +1,11 @@
 #include "analysis/consistent.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/stop_request.h"
+#include "linalg/dense.h"
 
 namespace saltus {
 namespace {
@@ -414,29 +414,22 @@ bool ConsistentSolver::least_change_update(Direction direction) {
     constexpr double kReluctance = 0.1;
     Eigen::MatrixXd both(pattern.rows, 2 * n);
     both << free, kReluctance * given;
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> all(both.rows(), both.cols());
-    all.setThreshold(kRankTolerance);
-    all.compute(both);
-    const Eigen::VectorXd step = all.solve(r);
+    const Eigen::VectorXd step = LeastNorm(both, kRankTolerance).solve(r);
     for (int j = 0; j < n; ++j) {
       step_x_[j] = nominal[j] * (given_[j] ? kReluctance * step(n + j) : step(j));
       step_dx_[j] = given_[j] ? nominal[j] * step(j) : 0.0;
     }
     return true;
   }
-  // Not Eigen's BDCSVD: on rank-deficient matrices of this kind version 3.4 reads out of bounds.
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> reach(pattern.rows, n);
-  reach.setThreshold(kRankTolerance);
-  reach.compute(free);
-  const Eigen::MatrixXd all_directions = reach.householderQ();
+  const LeastNorm reach(free, kRankTolerance);
+  const Eigen::MatrixXd all_directions = reach.q();
   const Eigen::MatrixXd z = all_directions.rightCols(pattern.rows - reach.rank());
   Eigen::VectorXd given_step = Eigen::VectorXd::Zero(n);
   if (z.cols() > 0) {
     // Rows and columns are scaled: what is left of terms that cancel is no effect.
     Eigen::MatrixXd effect = z.transpose() * given;
     effect = (effect.cwiseAbs().array() > kRankTolerance).select(effect, 0.0);
-    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> constraints(effect);
-    given_step = constraints.solve(z.transpose() * r);
+    given_step = LeastNorm(effect).solve(z.transpose() * r);
     // Constraints that no change of the given values can satisfy either: contradictory equations.
     const Eigen::VectorXd left = z * (z.transpose() * (r - given * given_step));
     if (left.norm() > 1e-8 * (1.0 + r.norm())) {

@@ -1,5 +1,6 @@
 #include "analysis/derivative_array.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +8,7 @@
 #include "analysis/rank.h"
 #include "base/stop_request.h"
 #include "expr/differentiate.h"
+#include "linalg/dense.h"
 
 // Letters as in HM Hypothesis 10: r, a, d, v; Z1, Z2, T2; M and N are the parts of the Jacobian of
 // the array by (x', ..., x^(mu+1)) and by x.
@@ -195,10 +197,7 @@ bool satisfy(DerivativeArray& array, Index m, Index n, double t, VectorXd& point
     const VectorXd f = rows.asDiagonal() * array.residual(t, point, parameters, held);
     const MatrixXd j = rows.asDiagonal() * unscaled * columns.asDiagonal();
     if (!f.allFinite() || !j.allFinite()) return false;
-    Eigen::CompleteOrthogonalDecomposition<MatrixXd> cod;
-    cod.setThreshold(kArrayRankTolerance);
-    cod.compute(j);
-    const VectorXd step = columns.asDiagonal() * VectorXd(cod.solve(f));
+    const VectorXd step = columns.asDiagonal() * LeastNorm(j, kArrayRankTolerance).solve(f);
     point -= step;
     const auto unit = columns.array() / weight.array();
     const double size = 1.0 + (point.array() / unit).abs().maxCoeff();

@@ -1,27 +1,17 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/characteristic_values.h"
 #include "expr/graph.h"
 #include "expr/tape.h"
 #include "model/dae.h"
 
 namespace saltus {
-
-// Strangeness index mu; d differential and a algebraic equations; v redundant equations, u free
-// unknowns (HM Hypothesis 10).
-struct CharacteristicValues {
-  int mu = 0;
-  int d = 0;
-  int a = 0;
-  int v = 0;
-  int u = 0;
-  bool operator==(const CharacteristicValues&) const = default;
-};
 
 // The derivative array F_k = (F, dF/dt, ..., d^kF/dt^k) in the unknowns and their derivatives up to
 // order k + 1 (HM (11)), compiled. For modes of moderate size: everything here is dense.

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/derivative_array.h"
+#include "analysis/characteristic_values.h"
 #include "analysis/surfaces.h"
 #include "expr/tape.h"
 #include "model/active_equations.h"

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
 #include "expr/differentiate.h"
+#include "linalg/dense.h"
 
 // Letters as in HM Appendix A.3: p positions, v velocities, lambda and eta multipliers, g
 // constraints, G = dg/dp.
@@ -345,9 +345,9 @@ DependentChoice choose_dependent(const DaeDefinition& mode, const std::vector<Ex
   }
   choice.entries = Tape(values, mode.inputs());
   if (residuals.empty()) return choice;
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(jacobian_at(choice, point));
-  for (Eigen::Index k = 0; k < std::min(qr.rows(), qr.cols()); ++k)
-    choice.chosen.push_back(static_cast<std::size_t>(qr.colsPermutation().indices()(k)));
+  const PivotedQr qr(jacobian_at(choice, point));
+  for (Eigen::Index k = 0; k < qr.pivots().size(); ++k)
+    choice.chosen.push_back(static_cast<std::size_t>(qr.chosen(k)));
   std::sort(choice.chosen.begin(), choice.chosen.end());
   return choice;
 }
@@ -537,8 +537,7 @@ FormulatedMode formulate_levels(Graph& graph, const DaeDefinition& mode,
 bool is_stale(const FormulatedMode& form, const FormPoint& point) {
   constexpr double kWorse = 0.1;
   const auto last_pivot = [](const Eigen::MatrixXd& matrix) {
-    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(matrix);
-    return std::abs(qr.matrixQR()(matrix.rows() - 1, matrix.rows() - 1));
+    return PivotedQr(matrix).pivots()(matrix.rows() - 1);
   };
   for (const DependentChoice& choice : form.choices) {
     if (choice.chosen.empty()) continue;

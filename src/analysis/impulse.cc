@@ -1,16 +1,17 @@
 #include "analysis/impulse.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 
 #include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "expr/graph.h"
+#include "linalg/dense.h"
 
 namespace saltus {
 namespace {
@@ -45,25 +46,19 @@ struct RowSpace {
       kernel = MatrixXd::Identity(a.cols(), a.cols());
       return;
     }
-    qr.setThreshold(kRankTolerance);
-    qr.compute(a.transpose());
-    rank = qr.rank();
-    const MatrixXd q = qr.householderQ();
+    qr.emplace(a.transpose(), kRankTolerance);
+    rank = qr->rank();
+    const MatrixXd q = qr->q();
     basis = q.leftCols(rank);
     kernel = q.rightCols(a.cols() - rank);
   }
   // Solution of least norm of the independent rows of a x = b; the others follow if they agree.
   VectorXd solve(const VectorXd& b, Index columns) const {
     if (rank == 0) return VectorXd::Zero(columns);
-    const VectorXd ordered = (qr.colsPermutation().transpose() * b).head(rank);
-    return basis * qr.matrixQR()
-                       .topLeftCorner(rank, rank)
-                       .triangularView<Eigen::Upper>()
-                       .transpose()
-                       .solve(ordered);
+    return basis * qr->solve_transposed_leading(b);
   }
 
-  Eigen::ColPivHouseholderQR<MatrixXd> qr;
+  std::optional<PivotedQr> qr;
   Index rank = 0;
   MatrixXd basis, kernel;
 };
@@ -522,9 +517,7 @@ void ImpulseSolver::solve_block(const Block& block) {
     VectorXd soft_residual(rows);
     for (Index i = 0; i < rows; ++i)
       soft_residual(i) = soft_residual_[block.soft[static_cast<std::size_t>(i)]];
-    Eigen::CompleteOrthogonalDecomposition<MatrixXd> within(rows, constraints.kernel.cols());
-    within.setThreshold(kRankTolerance);
-    within.compute(soft * constraints.kernel);
+    const LeastNorm within(soft * constraints.kernel, kRankTolerance);
     const VectorXd wanted = -(system.soft_scale.asDiagonal() * soft_residual) - soft * step;
     step += constraints.kernel * within.solve(wanted);
   }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
+
+#include "linalg/dense.h"
 
 namespace saltus {
 namespace {
@@ -16,16 +19,16 @@ struct Ranked {
   // `size` is that of the factors of a product: what is tiny against it is rounding.
   explicit Ranked(const MatrixXd& matrix, double size = 0.0) : rows(matrix.rows()) {
     if (matrix.size() == 0 || matrix.isZero(0.0)) return;
-    qr.compute(matrix);
-    qr.setThreshold(kRankTolerance * std::max(1.0, size / qr.maxPivot()));
-    rank = qr.rank();
+    qr.emplace(matrix);
+    qr->set_threshold(kRankTolerance * std::max(1.0, size / qr->largest_pivot()));
+    rank = qr->rank();
   }
   // Orthonormal columns that span what the matrix does not reach.
   MatrixXd left_null() const {
     if (rank == 0) return MatrixXd::Identity(rows, rows);
-    return qr.householderQ() * MatrixXd::Identity(rows, rows).rightCols(rows - rank);
+    return qr->q_columns(rank, rows - rank);
   }
-  Eigen::ColPivHouseholderQR<MatrixXd> qr;
+  std::optional<PivotedQr> qr;
   Index rows = 0;
   Index rank = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/derivative_array.h"
 #include "expr/differentiate.h"
 
 namespace saltus {
@@ -64,13 +65,15 @@ ProjectorUpdate::ProjectorUpdate(Graph& graph, const DaeDefinition& mode,
     : values_(values),
       m_(static_cast<Eigen::Index>(mode.residuals.size())),
       n_(static_cast<Eigen::Index>(mode.unknowns.size())),
-      array_(graph, mode, values.mu) {}
+      array_(std::make_unique<DerivativeArray>(graph, mode, values.mu)) {}
+
+ProjectorUpdate::~ProjectorUpdate() = default;
 
 bool ProjectorUpdate::update(double t, const double* x, const std::vector<double>& parameters,
                              std::vector<double>& held, std::size_t first_z1) {
   const Eigen::VectorXd point =
-      Eigen::Map<const Eigen::VectorXd>(x, static_cast<Eigen::Index>(array_.symbols()));
-  const ArrayPoint at = analyse_point(array_, m_, n_, t, point, parameters, held);
+      Eigen::Map<const Eigen::VectorXd>(x, static_cast<Eigen::Index>(array_->symbols()));
+  const ArrayPoint at = analyse_point(*array_, m_, n_, t, point, parameters, held);
   if (at.d != values_.d || at.a != values_.a) return false;
   std::size_t k = first_z1;
   for (Eigen::Index column = 0; column < at.z1.cols(); ++column)

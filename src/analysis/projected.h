@@ -1,12 +1,16 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
-#include "analysis/derivative_array.h"
+#include "analysis/characteristic_values.h"
 #include "model/dae.h"
 
 namespace saltus {
+
+class DerivativeArray;
+struct ArrayAnalysis;
 
 // The form HM (25): the whole derivative array F_mu in x and its derivatives as unknowns of their
 // own, and the differential equations Z1^T F(t, x, x') with Z1 held fixed over a step. It needs
@@ -26,14 +30,15 @@ ProjectedForm project(Graph& graph, const DaeDefinition& mode, const ArrayAnalys
 class ProjectorUpdate {
  public:
   ProjectorUpdate(Graph& graph, const DaeDefinition& mode, const CharacteristicValues& values);
+  ~ProjectorUpdate();
   // x: all unknowns of the projected form.
   bool update(double t, const double* x, const std::vector<double>& parameters,
               std::vector<double>& held, std::size_t first_z1);
 
  private:
   CharacteristicValues values_;
-  Eigen::Index m_, n_;
-  DerivativeArray array_;
+  std::ptrdiff_t m_, n_;
+  std::unique_ptr<DerivativeArray> array_;
 };
 
 }  // namespace saltus

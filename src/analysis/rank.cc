@@ -1,5 +1,6 @@
 #include "analysis/rank.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <optional>

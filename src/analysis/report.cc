@@ -13,6 +13,7 @@
 #include "analysis/analysed_mode.h"
 #include "analysis/causal_guess.h"
 #include "analysis/dependence.h"
+#include "analysis/derivative_array.h"
 #include "analysis/structural_values.h"
 #include "analysis/structure.h"
 #include "expr/differentiate.h"

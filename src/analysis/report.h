@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/derivative_array.h"
+#include "analysis/characteristic_values.h"
 #include "analysis/formulations.h"
 #include "model/system.h"
 #include "model/system_state.h"

@@ -1,9 +1,9 @@
 #include "analysis/shared_forces.h"
 
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "analysis/consistent.h"
+#include "linalg/dense.h"
 
 namespace saltus {
 
@@ -34,8 +34,7 @@ std::vector<std::size_t> shared_forces(const Dae& dae, DaeData& data, double t, 
     both.row(i) /= size;
     both.row(pattern.rows + i) /= size;
   }
-  Eigen::FullPivLU<Eigen::MatrixXd> lu(both);
-  lu.setThreshold(kRankTolerance);
+  const FullLu lu(both, kRankTolerance);
   if (lu.rank() == pattern.columns) return {};
   const Eigen::MatrixXd free = lu.kernel();
   std::vector<std::size_t> found;

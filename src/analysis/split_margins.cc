@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "linalg/dense.h"
+
 namespace saltus {
 namespace {
 
@@ -25,9 +27,9 @@ std::optional<Best> maximize(const Eigen::VectorXd& r, const Eigen::MatrixXd& g)
   Eigen::VectorXd cost(n + 1);
   cost.head(n) = r;
   cost(n) = 1e3 * (1.0 + r.cwiseAbs().maxCoeff());
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(g.transpose());
+  const PivotedQr qr(g.transpose());
   std::vector<Eigen::Index> basis;
-  for (Eigen::Index k = 0; k < u; ++k) basis.push_back(qr.colsPermutation().indices()(k));
+  for (Eigen::Index k = 0; k < u; ++k) basis.push_back(qr.chosen(k));
   basis.push_back(n);
   Eigen::VectorXd right = Eigen::VectorXd::Zero(u + 1);
   right(u) = 1.0;
@@ -39,10 +41,10 @@ std::optional<Best> maximize(const Eigen::VectorXd& r, const Eigen::MatrixXd& g)
       b.col(k) = a.col(basis[static_cast<std::size_t>(k)]);
       basic(k) = cost(basis[static_cast<std::size_t>(k)]);
     }
-    const Eigen::FullPivLU<Eigen::MatrixXd> lu(b);
-    if (!lu.isInvertible()) return std::nullopt;
+    const FullLu lu(b);
+    if (!lu.is_invertible()) return std::nullopt;
     const Eigen::VectorXd y = lu.solve(right);
-    const Eigen::VectorXd price = b.transpose().fullPivLu().solve(basic);
+    const Eigen::VectorXd price = FullLu(b.transpose()).solve(basic);
     // Least index (Bland) does not run in a circle.
     Eigen::Index enters = -1;
     for (Eigen::Index k = 0; k <= n && enters < 0; ++k)
@@ -96,10 +98,8 @@ SplitMargins find_split_margins(const Eigen::VectorXd& r, const Eigen::MatrixXd&
     const Eigen::MatrixXd part = along(rows, Eigen::all);
     const Eigen::VectorXd margins = (r + g * found.split)(rows);
     // Directions that these rows see.
-    Eigen::JacobiSVD<Eigen::MatrixXd> svd(part, Eigen::ComputeThinU | Eigen::ComputeFullV);
-    svd.setThreshold(kZero);
-    const Eigen::Index rank = svd.rank();
-    const Eigen::MatrixXd seen = svd.matrixV().leftCols(rank);
+    const SingularValues svd = singular_values(part);
+    const Eigen::MatrixXd seen = svd.v.leftCols(svd.rank(kZero));
     const auto best = maximize(margins, part * seen);
     if (!best || best->tight.empty()) break;
     found.split += found.open * (seen * best->split);
@@ -110,14 +110,11 @@ SplitMargins find_split_margins(const Eigen::VectorXd& r, const Eigen::MatrixXd&
       tight.push_back(rows[k]);
     }
     const Eigen::MatrixXd bound = along(tight, Eigen::all);
-    Eigen::FullPivLU<Eigen::MatrixXd> lu(bound);
-    lu.setThreshold(kZero);
+    const FullLu lu(bound, kZero);
     // As many equations between their margins as directions decided.
     if (lu.rank() + 1 != static_cast<Eigen::Index>(tight.size())) break;
     found.groups.push_back(std::move(group));
-    const Eigen::MatrixXd rest = lu.dimensionOfKernel() > 0 ? Eigen::MatrixXd(lu.kernel())
-                                                            : Eigen::MatrixXd(found.open.cols(), 0);
-    found.open = found.open * rest;
+    found.open = found.open * lu.kernel();
   }
   return found;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "analysis/derivative_array.h"
+#include "analysis/characteristic_values.h"
 #include "analysis/structure.h"
 
 namespace saltus {

@@ -6,6 +6,7 @@
 
 #include "expr/differentiate.h"
 #include "integrate/collocation.h"
+#include "linalg/dense.h"
 
 // Letters as in HM section 4: F_mu the derivative array, M and N its Jacobian by (x', ...,
 // x^(mu+1)) and by x, Z1 and Z2 the projections onto differential equations and constraints.
@@ -43,9 +44,9 @@ void equilibrate(const Eigen::MatrixXd& jacobian, ArrayScaling& scaling) {
 
 // A pivoted QR decomposition and the rank that its pivots tell.
 struct Pivoted {
-  explicit Pivoted(const Eigen::MatrixXd& a) : qr(a) {
-    const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
-    const double largest = qr.maxPivot();
+  explicit Pivoted(const Eigen::MatrixXd& a) : qr(a), rows(a.rows()) {
+    const Eigen::VectorXd pivots = qr.pivots();
+    const double largest = qr.largest_pivot();
     // Where pivots shrink slowly the widest gap tells more than any tolerance.
     double widest = kClearGap;
     for (Eigen::Index k = 0; k < pivots.size() && pivots(k) > kRounding * largest; ++k) {
@@ -61,15 +62,13 @@ struct Pivoted {
 
   // Columns of Q: the first `rank` span the range, the rest what is left.
   Eigen::MatrixXd basis(Eigen::Index from, Eigen::Index count) const {
-    Eigen::MatrixXd columns = Eigen::MatrixXd::Zero(qr.rows(), count);
-    for (Eigen::Index k = 0; k < count; ++k) columns(from + k, k) = 1.0;
-    return qr.householderQ() * columns;
+    return qr.q_columns(from, count);
   }
   Eigen::MatrixXd range() const { return basis(0, rank); }
-  Eigen::MatrixXd left_null() const { return basis(rank, qr.rows() - rank); }
+  Eigen::MatrixXd left_null() const { return basis(rank, rows - rank); }
   // Between the last pivot that counts and the first that does not, relative to the largest.
   double threshold() const {
-    const Eigen::VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs() / qr.maxPivot();
+    const Eigen::VectorXd pivots = qr.pivots() / qr.largest_pivot();
     const double last = rank > 0 ? pivots(rank - 1) : 1.0;
     const double next = rank < pivots.size() ? pivots(rank) : 0.0;
     return std::sqrt(last * std::max(next, 1e-3 * kRounding));
@@ -78,7 +77,8 @@ struct Pivoted {
   static constexpr double kClearGap = 1e4;
   static constexpr double kDoubtful = 1e-7;
   static constexpr double kRounding = 1e-14;
-  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr;
+  PivotedQr qr;
+  Eigen::Index rows = 0;
   Eigen::Index rank = 0;
   Eigen::Index clear_rank = 0;
 };
@@ -225,8 +225,7 @@ bool DerivativeArrayMethod::linearize() {
   scaled_higher_ =
       row_scale_.asDiagonal() * jacobian.rightCols(higher) * column_scale_.asDiagonal();
   const Pivoted derivatives(scaled_higher_);
-  higher_.setThreshold(derivatives.threshold());
-  higher_.compute(scaled_higher_);
+  higher_.emplace(scaled_higher_, derivatives.threshold());
   const Matrix without_derivatives = derivatives.left_null();
   const Matrix scaled_x =
       row_scale_.asDiagonal() * array_by_x_ * scaling.columns.head(n_).asDiagonal();
@@ -260,8 +259,7 @@ void DerivativeArrayMethod::settle_free_derivatives() {
 
 void DerivativeArrayMethod::leave_out_free(Vector& z) const {
   const Vector scaled = z.tail(z.size() - n_).cwiseQuotient(column_scale_);
-  z.tail(z.size() - n_) =
-      column_scale_.asDiagonal() * Vector(higher_.solve(scaled_higher_ * scaled));
+  z.tail(z.size() - n_) = column_scale_.asDiagonal() * higher_->solve(scaled_higher_ * scaled);
 }
 
 // The linearized equations for the x of the three nodes, and those of the error estimate.
@@ -279,9 +277,9 @@ void DerivativeArrayMethod::factor(double h) {
     for (Index k = 0; k < 3; ++k)
       all.block(i * n_, k * n_, d, n_) += formula.inverse(i, k) / h * slope_part;
   }
-  stage_system_.compute(all);
+  stage_system_.factor(all);
   value_part.topRows(d) += formula.real_eigenvalue / h * slope_part;
-  error_system_.compute(value_part);
+  error_system_.factor(value_part);
   factored_step_ = h;
   ++counts_.factorizations;
 }
@@ -295,7 +293,7 @@ DerivativeArrayMethod::Vector DerivativeArrayMethod::evaluate(double t, const Ve
 DerivativeArrayMethod::Vector DerivativeArrayMethod::change_of_derivatives(const Vector& array,
                                                                            const Vector& dx) const {
   const Vector right = row_scale_.asDiagonal() * (array + array_by_x_ * dx);
-  return -(column_scale_.asDiagonal() * Vector(higher_.solve(right)));
+  return -(column_scale_.asDiagonal() * higher_->solve(right));
 }
 
 // `again`: the last step is taken again.

@@ -1,11 +1,13 @@
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "analysis/derivative_array.h"
 #include "integrate/integrator.h"
+#include "linalg/dense.h"
 
 namespace saltus {
 
@@ -73,12 +75,12 @@ class DerivativeArrayMethod : public Integrator {
 
   // At the point of linearization: Z1, Z2, the parts of the Jacobian, M scaled and decomposed.
   Matrix differential_, constraints_, by_x_, by_dx_, array_by_x_, scaled_higher_;
-  Eigen::CompleteOrthogonalDecomposition<Matrix> higher_;
+  std::optional<LeastNorm> higher_;
   Vector row_scale_, column_scale_;
   bool is_linearized_ = false;
   bool is_fresh_ = false;
 
-  Eigen::PartialPivLU<Matrix> stage_system_, error_system_;
+  PartialLu stage_system_, error_system_;
   double factored_step_ = 0.0;
 
   double t0_ = 0.0;

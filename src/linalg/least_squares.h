@@ -1,11 +1,12 @@
 #pragma once
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "linalg/dense.h"
 #include "linalg/pattern.h"
 
 namespace saltus {
@@ -40,16 +41,15 @@ class LeastSquares {
       if (size > 0.0) column_scale_(j) = 1.0 / size;
     }
     matrix_ = matrix_ * column_scale_.asDiagonal();
-    decomposition_.setThreshold(kRankTolerance);
-    decomposition_.compute(matrix_);
+    decomposition_.emplace(matrix_, kRankTolerance);
     return true;
   }
 
   // b holds the right side (rows) on entry and the solution (columns) on return.
   void solve(Scalar* b) const {
     Eigen::Map<const Vector> right(b, pattern_.rows);
-    const Vector x = column_scale_.asDiagonal() *
-                     Vector(decomposition_.solve(Vector(row_scale_.asDiagonal() * right)));
+    const Vector x =
+        column_scale_.asDiagonal() * decomposition_->solve(row_scale_.asDiagonal() * right);
     std::copy(x.data(), x.data() + x.size(), b);
   }
 
@@ -65,7 +65,7 @@ class LeastSquares {
   std::vector<double> weights_;
   Matrix matrix_;
   Eigen::VectorXd row_scale_, column_scale_;
-  Eigen::CompleteOrthogonalDecomposition<Matrix> decomposition_;
+  std::optional<BasicLeastNorm<Scalar>> decomposition_;
 };
 
 }  // namespace saltus

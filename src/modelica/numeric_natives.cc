@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "base/error.h"
 #include "expr/function.h"
+#include "linalg/dense.h"
 
 namespace saltus {
 namespace {
@@ -53,7 +53,7 @@ std::shared_ptr<const Function> solution(std::size_t n, std::size_t i) {
     const auto size = static_cast<Eigen::Index>(n);
     const Eigen::Map<const Matrix> a(arguments, size, size);
     const Eigen::Map<const Eigen::VectorXd> b(arguments + n * n, size);
-    const Eigen::VectorXd x = Eigen::PartialPivLU<Matrix>(a).solve(b);
+    const Eigen::VectorXd x = PartialLu(a).solve(b);
     return x.allFinite() ? x(static_cast<Eigen::Index>(i))
                          : std::numeric_limits<double>::quiet_NaN();
   };
@@ -79,10 +79,9 @@ std::vector<Value> solve(const Arguments& arguments, const Place& place) {
                 place.location());
   if (is_known(a) && is_known(b)) {
     const Matrix m = matrix_of(a, "", place);
-    const Eigen::PartialPivLU<Matrix> lu(m);
-    const bool singular = n > 0 && lu.matrixLU().diagonal().cwiseAbs().minCoeff() == 0.0;
-    if (singular) return {b, Value::integer(1.0)};
-    return {value_of(lu.solve(matrix_of(b, "", place)), b.dimensions), Value::integer(0.0)};
+    const PartialLu lu(m);
+    if (lu.has_zero_pivot()) return {b, Value::integer(1.0)};
+    return {value_of(lu.solve_all(matrix_of(b, "", place)), b.dimensions), Value::integer(0.0)};
   }
   Value x = b;
   x.type = BasicType::kReal;
@@ -105,12 +104,10 @@ std::vector<Value> least_squares(const std::string& function, const Arguments& a
           ? matrix_of(Value::array(BasicType::kReal, {1}, {arguments[2].second.number()}), function,
                       place)(0, 0)
           : 0.0;
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-  if (rcond > 0.0) decomposition.setThreshold(rcond);
-  decomposition.compute(a);
+  const LeastNorm decomposition(a, rcond);
   const Eigen::Index rows = std::max(a.rows(), a.cols());
   Matrix x = Matrix::Zero(rows, b.cols());
-  x.topRows(a.cols()) = decomposition.solve(Eigen::MatrixXd(b));
+  x.topRows(a.cols()) = decomposition.solve_all(b);
   Dimensions shape{static_cast<std::size_t>(rows)};
   if (arguments[1].second.dimensions.size() > 1) shape.push_back(columns_of(arguments[1].second));
   return {value_of(x, shape), Value::integer(0.0),
@@ -174,15 +171,14 @@ std::vector<Value> singular_values(const std::string& function, const Arguments&
                                    const Place& place) {
   const Matrix a = matrix_of(arguments.at(0).second, function, place);
   const bool only_values = function.ends_with("_sigma");
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(
-      a, only_values ? 0u : static_cast<unsigned>(Eigen::ComputeFullU | Eigen::ComputeFullV));
-  const Matrix sigma = svd.singularValues();
+  const SingularValues svd = saltus::singular_values(a);
+  const Matrix sigma = svd.s;
   std::vector<Value> results{value_of(sigma, {static_cast<std::size_t>(sigma.size())})};
   if (!only_values) {
     const auto m = static_cast<std::size_t>(a.rows());
     const auto n = static_cast<std::size_t>(a.cols());
-    results.push_back(value_of(svd.matrixU(), {m, m}));
-    results.push_back(value_of(svd.matrixV().transpose(), {n, n}));
+    results.push_back(value_of(svd.u, {m, m}));
+    results.push_back(value_of(svd.v.transpose(), {n, n}));
   }
   results.push_back(Value::integer(0.0));
   return results;
@@ -192,22 +188,22 @@ std::vector<Value> eigenvalues(const std::string& function, const Arguments& arg
                                const Place& place) {
   const Matrix a = matrix_of(arguments.at(0).second, function, place);
   const auto n = static_cast<std::size_t>(a.rows());
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(a, !function.ends_with("_eigenValues"));
-  std::vector<Value> results{value_of(solver.eigenvalues().real(), {n}),
-                             value_of(solver.eigenvalues().imag(), {n})};
+  const Eigenvalues found = saltus::eigenvalues(a, !function.ends_with("_eigenValues"));
+  std::vector<Value> results{value_of(found.values.real(), {n}),
+                             value_of(found.values.imag(), {n})};
   // Real and imaginary parts of a pair stand in two columns, as pseudo eigenvectors do not: they
   // are taken from the complex ones, which have length 1.
   if (!function.ends_with("_eigenValues")) {
-    const Eigen::MatrixXcd vectors = solver.eigenvectors();
+    const Eigen::MatrixXcd vectors = found.vectors;
     Matrix columns = vectors.real();
     for (Eigen::Index c = 0; c + 1 < columns.cols(); ++c)
-      if (solver.eigenvalues()(c).imag() > 0.0) {
+      if (found.values(c).imag() > 0.0) {
         columns.col(c + 1) = vectors.col(c).imag();
         ++c;
       }
     results.push_back(value_of(columns, {n, n}));
   }
-  results.push_back(Value::integer(solver.info() == Eigen::Success ? 0.0 : 1.0));
+  results.push_back(Value::integer(found.converged ? 0.0 : 1.0));
   return results;
 }
 

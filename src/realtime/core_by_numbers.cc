@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "expr/differentiate.h"
 #include "expr/tape.h"
+#include "linalg/dense.h"
 #include "model/system_state.h"
 #include "realtime/mode_core.h"
 
@@ -334,8 +334,7 @@ void Reduction::settle_free_directions() {
   const Eigen::Index free = n_ - all.rows();
   if (free < 0) refuse("it has more equations than unknowns");
   if (free == 0) return;
-  Eigen::FullPivLU<Eigen::MatrixXd> lu(all);
-  lu.setThreshold(kZero);
+  const FullLu lu(all, kZero);
   const Eigen::MatrixXd kernel = lu.kernel();
   if (lu.rank() != all.rows()) refuse("its ranks are in doubt");
   for (Eigen::Index j = 0; j < n_; ++j)
@@ -427,10 +426,11 @@ void Reduction::solve() {
   for (Eigen::MatrixXd* c : {&s_, &ds_, &differential_.c, &original_.c}) widen(*c);
   Eigen::MatrixXd right = differential_.g * s_ + differential_.c;
   right.leftCols(pushed.cols()) += pushed;
-  const Eigen::FullPivLU<Eigen::MatrixXd> mass(differential_.e * m_);
-  if (d > 0 && (!mass.isInvertible() || mass.rcond() < 1e-13)) refuse("its ranks are in doubt");
-  a_ = d > 0 ? Eigen::MatrixXd(-mass.solve(differential_.g * m_)) : Eigen::MatrixXd(0, 0);
-  b_ = d > 0 ? Eigen::MatrixXd(-mass.solve(right)) : Eigen::MatrixXd(0, s_.cols());
+  const FullLu mass(differential_.e * m_);
+  if (d > 0 && (!mass.is_invertible() || mass.reciprocal_condition() < 1e-13))
+    refuse("its ranks are in doubt");
+  a_ = d > 0 ? Eigen::MatrixXd(-mass.solve_all(differential_.g * m_)) : Eigen::MatrixXd(0, 0);
+  b_ = d > 0 ? Eigen::MatrixXd(-mass.solve_all(right)) : Eigen::MatrixXd(0, s_.cols());
   drop_dust(a_);
   drop_dust(b_);
   check_equations();

@@ -1,6 +1,6 @@
 #include "realtime/pivot_order.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
 

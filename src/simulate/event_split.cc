@@ -1,13 +1,13 @@
 // Forces that constraints share in many ways: which split is taken, and which bounds are reached
 // whatever the split.
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
 #include "analysis/split_margins.h"
 #include "expr/differentiate.h"
+#include "linalg/dense.h"
 #include "simulate/event_iteration.h"
 
 namespace saltus {
@@ -146,11 +146,9 @@ std::optional<std::size_t> EventIteration::best_split(std::size_t mode, double t
   if (!a.allFinite() || !slopes.allFinite()) return {};
   for (Eigen::Index i = 0; i < a.rows(); ++i)
     if (const double size = a.row(i).cwiseAbs().maxCoeff(); size > 0.0) a.row(i) /= size;
-  Eigen::FullPivLU<Eigen::MatrixXd> lu(a);
-  lu.setThreshold(1e-11);
+  Eigen::MatrixXd free = FullLu(a, 1e-11).kernel();
   const auto own = [&] { return modes_.close(mode, {}, {}); };
-  if (lu.dimensionOfKernel() != static_cast<Eigen::Index>(split.closing.size())) return own();
-  Eigen::MatrixXd free = lu.kernel();
+  if (free.cols() != static_cast<Eigen::Index>(split.closing.size())) return own();
   for (Eigen::Index j = 0; j < free.cols(); ++j) free.col(j) /= free.col(j).cwiseAbs().maxCoeff();
   const Eigen::MatrixXd seen = slopes * free;
   std::vector<std::size_t> which, sources;

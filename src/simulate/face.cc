@@ -1,11 +1,12 @@
 #include "simulate/face.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
 #include <utility>
+
+#include "linalg/dense.h"
 
 namespace saltus {
 namespace {
@@ -158,7 +159,7 @@ class FaceFlow {
   bool converge(Eigen::VectorXd& weights) const {
     constexpr int kIterations = 30;
     for (int k = 0; k < kIterations; ++k) {
-      const Eigen::VectorXd step = jacobian(weights).fullPivLu().solve(residual(weights));
+      const Eigen::VectorXd step = FullLu(jacobian(weights)).solve(residual(weights));
       if (!step.allFinite()) return false;
       weights -= step;
       if (step.cwiseAbs().maxCoeff() < 1e-14) break;
@@ -166,7 +167,7 @@ class FaceFlow {
     const bool inside = (weights.array() > 0.0).all() && (weights.array() < 1.0).all();
     if (!inside || residual(weights).cwiseAbs().maxCoeff() > kTangent * largest_rate())
       return false;
-    return (jacobian(weights).eigenvalues().real().array() < 0.0).all();
+    return (eigenvalues(jacobian(weights), false).values.real().array() < 0.0).all();
   }
 
   std::size_t n_;

@@ -1,10 +1,10 @@
 #include "simulate/growth_rate.h"
 
-#include <Eigen/Dense>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "linalg/dense.h"
 
 namespace saltus {
 
@@ -28,17 +28,17 @@ std::optional<Growth> fastest_growth(const Dae& dae, DaeData& data, double t, co
   if (!by_x.allFinite() || !by_dx.allFinite()) return std::nullopt;
   // exp(rate t) v solves the linearised equations if (rate dF/dx' + dF/dx) v = 0. Algebraic
   // unknowns give infinite rates, which are none.
-  const Eigen::GeneralizedEigenSolver<Eigen::MatrixXd> eigen(-by_x, by_dx, true);
-  if (eigen.info() != Eigen::Success) return std::nullopt;
+  const PencilEigenvalues eigen = eigenvalues(-by_x, by_dx, true);
+  if (!eigen.converged) return std::nullopt;
   const double smallest = 1e-10 * by_dx.lpNorm<Eigen::Infinity>();
   Growth growth;
   for (Eigen::Index k = 0; k < size; ++k) {
-    if (!(std::abs(eigen.betas()(k)) > smallest)) continue;
-    const double rate = eigen.alphas()(k).real() / eigen.betas()(k);
+    if (!(std::abs(eigen.beta(k)) > smallest)) continue;
+    const double rate = eigen.alpha(k).real() / eigen.beta(k);
     if (!(rate > growth.rate) || !std::isfinite(rate)) continue;
     growth.rate = rate;
     Eigen::Index shows = 0;
-    eigen.eigenvectors().col(k).cwiseAbs().maxCoeff(&shows);
+    eigen.vectors.col(k).cwiseAbs().maxCoeff(&shows);
     growth.unknown = static_cast<std::size_t>(shows);
   }
   if (growth.rate == 0.0) return std::nullopt;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "base/suggest.h"
 #include "expr/differentiate.h"
 #include "integrate/collocation.h"
+#include "linalg/dense.h"
 
 // A^-1, c, Z: as in radau.h.
 
@@ -177,8 +177,7 @@ void Sensitivities::complete(ModeRun& run, double t, const double* x, const doub
       if (place[by.rows[k]] >= 0)
         right(place[by.rows[k]], static_cast<Eigen::Index>(c)) -= by_q[k] * q[by.columns[k]];
   }
-  const Eigen::MatrixXd solution =
-      Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd>(matrix).solve(right);
+  const Eigen::MatrixXd solution = LeastNorm(matrix).solve_all(right);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     for (Eigen::Index j = 0; j < n; ++j) {
       const bool given = dae.is_differential(static_cast<std::size_t>(j));

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/kept_work.h"
 #include "base/suggest.h"
+#include "linalg/dense.h"
 
 namespace saltus {
 namespace {
@@ -231,20 +232,18 @@ MatrixXd jacobian_of(Problem& problem, const VectorXd& p, const VectorXd& size,
 void assess(const MatrixXd& j, const VectorXd& r, const VectorXd& size, FitResult& result) {
   const Index n = j.cols(), m = j.rows();
   const MatrixXd scaled = j * size.asDiagonal();
-  const Eigen::JacobiSVD<MatrixXd> svd(scaled, Eigen::ComputeThinV);
-  const VectorXd& s = svd.singularValues();
+  const auto [s, u, v] = singular_values(scaled);
   result.correlations.assign(static_cast<std::size_t>(n * n), kNaN);
   constexpr double kToldApart = 1e-6;
   if (!(s(n - 1) > kToldApart * s(0)) || m <= n) {
     for (Index i = 0; i < n; ++i)
-      if (m <= n || std::abs(svd.matrixV()(i, n - 1)) > 0.1)
+      if (m <= n || std::abs(v(i, n - 1)) > 0.1)
         result.not_told_apart.push_back(result.parameters[static_cast<std::size_t>(i)].name);
     for (FittedParameter& p : result.parameters) p.deviation = kNaN;
     return;
   }
   const double variance = r.squaredNorm() / static_cast<double>(m - n);
-  const MatrixXd inverse =
-      svd.matrixV() * s.cwiseAbs2().cwiseInverse().asDiagonal() * svd.matrixV().transpose();
+  const MatrixXd inverse = v * s.cwiseAbs2().cwiseInverse().asDiagonal() * v.transpose();
   for (Index i = 0; i < n; ++i) {
     result.parameters[static_cast<std::size_t>(i)].deviation =
         size(i) * std::sqrt(variance * inverse(i, i));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "expr/differentiate.h"
+#include "linalg/dense.h"
 #include "simulate/run.h"
 #include "study/mode_point.h"
 #include "study/names_of_system.h"
@@ -217,19 +217,19 @@ std::vector<Index> choose_states(const MatrixXd& e, Index rank) {
   for (Index j = 0; j < e.cols(); ++j)
     if (e.col(j).cwiseAbs().maxCoeff() > 0.0) differential.push_back(j);
   if (static_cast<Index>(differential.size()) == rank) return differential;
-  const Eigen::ColPivHouseholderQR<MatrixXd> qr(e(Eigen::all, differential));
+  const PivotedQr qr(e(Eigen::all, differential));
   std::vector<Index> chosen;
   for (Index k = 0; k < rank; ++k)
-    chosen.push_back(differential[static_cast<std::size_t>(qr.colsPermutation().indices()(k))]);
+    chosen.push_back(differential[static_cast<std::size_t>(qr.chosen(k))]);
   std::ranges::sort(chosen);
   return chosen;
 }
 
-std::vector<std::complex<double>> eigenvalues(const MatrixXd& a) {
+std::vector<std::complex<double>> sorted_eigenvalues(const MatrixXd& a) {
   std::vector<std::complex<double>> values;
   if (a.rows() == 0) return values;
-  const Eigen::EigenSolver<MatrixXd> solver(a, false);
-  for (Index k = 0; k < a.rows(); ++k) values.push_back(solver.eigenvalues()(k));
+  const Eigen::VectorXcd found = eigenvalues(a, false).values;
+  values.assign(found.begin(), found.end());
   std::ranges::sort(values, [](const auto& p, const auto& q) {
     return p.real() != q.real() ? p.real() < q.real() : p.imag() < q.imag();
   });
@@ -246,10 +246,10 @@ std::vector<std::complex<double>> transmission_zeros(const MatrixXd& a, const Ma
   s << a, b, c, d;
   identity.topLeftCorner(n, n).setIdentity();
   const double size = s.norm() + 1.0;
-  const Eigen::GeneralizedEigenSolver<MatrixXd> solver(s, identity, false);
+  const PencilEigenvalues pencil = eigenvalues(s, identity, false);
   for (Index k = 0; k < n + m; ++k) {
-    const std::complex<double> alpha = solver.alphas()(k);
-    const double beta = solver.betas()(k);
+    const std::complex<double> alpha = pencil.alpha(k);
+    const double beta = pencil.beta(k);
     if (std::abs(beta) <= 1e-10 * std::max(std::abs(alpha) / size, 1e-5)) continue;
     zeros.push_back(alpha / beta);
   }
@@ -338,10 +338,9 @@ Linearization linearize_at(ModePoint& point, const std::vector<std::string>& inp
   const Index n = e.cols();
   if (n == 0)
     throw Error(fmt::format("mode '{}' has no unknowns to linearise", point.run->mode().name));
-  Eigen::ColPivHouseholderQR<MatrixXd> qr(e);
-  qr.setThreshold(kRankTolerance);
+  const PivotedQr qr(e, kRankTolerance);
   const Index rank = qr.rank();
-  const MatrixXd q = qr.householderQ();
+  const MatrixXd q = qr.q();
   const MatrixXd q1 = q.leftCols(rank), q2 = q.rightCols(q.cols() - rank);
   const std::vector<Index> states = choose_states(e, rank);
   std::vector<Index> rest;
@@ -349,10 +348,10 @@ Linearization linearize_at(ModePoint& point, const std::vector<std::string>& inp
     if (!std::ranges::binary_search(states, j)) rest.push_back(j);
 
   const MatrixXd constraints = q2.transpose() * k;
-  Eigen::ColPivHouseholderQR<MatrixXd> solve_rest;
+  std::optional<PivotedQr> solve_rest;
   if (!rest.empty()) {
-    solve_rest.compute(constraints(Eigen::all, rest));
-    if (solve_rest.rank() < static_cast<Index>(rest.size()))
+    solve_rest.emplace(constraints(Eigen::all, rest));
+    if (solve_rest->rank() < static_cast<Index>(rest.size()))
       throw Error(
           fmt::format("mode '{}' cannot be linearised at t = {:.10g}: its constraints do "
                       "not determine all unknowns there",
@@ -361,8 +360,8 @@ Linearization linearize_at(ModePoint& point, const std::vector<std::string>& inp
   MatrixXd w = MatrixXd::Zero(n, rank), l = MatrixXd::Zero(n, b.cols());
   for (Index j = 0; j < rank; ++j) w(states[static_cast<std::size_t>(j)], j) = 1.0;
   if (!rest.empty()) {
-    const MatrixXd follow = -solve_rest.solve(constraints(Eigen::all, states));
-    const MatrixXd feed = -solve_rest.solve(q2.transpose() * scaled_b);
+    const MatrixXd follow = -solve_rest->solve(constraints(Eigen::all, states));
+    const MatrixXd feed = -solve_rest->solve(q2.transpose() * scaled_b);
     for (std::size_t j = 0; j < rest.size(); ++j) {
       w.row(rest[j]) = follow.row(static_cast<Index>(j));
       l.row(rest[j]) = feed.row(static_cast<Index>(j));
@@ -373,9 +372,9 @@ Linearization linearize_at(ModePoint& point, const std::vector<std::string>& inp
                             point.run->mode().name));
   MatrixXd a(rank, rank), b_states(rank, b.cols());
   if (rank > 0) {
-    const Eigen::PartialPivLU<MatrixXd> solve_mass(q1.transpose() * e * w);
-    a = -solve_mass.solve(q1.transpose() * k * w);
-    b_states = -solve_mass.solve(q1.transpose() * (k * l + scaled_b));
+    const PartialLu solve_mass(q1.transpose() * e * w);
+    a = -solve_mass.solve_all(q1.transpose() * k * w);
+    b_states = -solve_mass.solve_all(q1.transpose() * (k * l + scaled_b));
   }
 
   Linearization result;
@@ -413,7 +412,7 @@ Linearization linearize_at(ModePoint& point, const std::vector<std::string>& inp
   result.b = to_dense(b_states);
   result.c = to_dense(c);
   result.d = to_dense(d);
-  result.poles = eigenvalues(a);
+  result.poles = sorted_eigenvalues(a);
   result.zeros = transmission_zeros(a, b_states, c, d);
   return result;
 }

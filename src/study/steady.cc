@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "linalg/dense.h"
 #include "model/dae.h"
 #include "study/linearize.h"
 #include "study/mode_point.h"
@@ -49,8 +49,7 @@ class StandingEquations {
       for (Index i = 0; i < n; ++i)
         scale(i) = std::max(dae_.definition().nominal[static_cast<std::size_t>(i)],
                             std::abs(x_[static_cast<std::size_t>(i)]));
-      Eigen::CompleteOrthogonalDecomposition<MatrixXd> qr(row_scaled(j, f) * scale.asDiagonal());
-      qr.setThreshold(1e-10);
+      const LeastNorm qr(row_scaled(j, f) * scale.asDiagonal(), 1e-10);
       is_unique_ = qr.rank() == n;
       const VectorXd step = scale.asDiagonal() * qr.solve(-scaled_f_);
       double fraction = 1.0;
