@@ -11,7 +11,7 @@ namespace saltus {
 // Where the results of a run go. Empty: not wanted.
 struct Destinations {
   std::string folder;                // <folder>/<model>.<format>
-  std::vector<std::string> formats;  // "csv", "mat"
+  std::vector<std::string> formats;  // "csv", "mat", "h5"
   std::string report;                // HTML
   std::string json;                  // "-": standard output
 };

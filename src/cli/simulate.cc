@@ -297,9 +297,9 @@ void add_simulate_command(CLI::App& program, int& status) {
   command->add_option("--output", a.to.folder, "directory for the points")->option_text("DIR");
   CLI::Option* format = command->add_option("--format", a.to.formats, "of the points; default csv")
                             ->delimiter(',')
-                            ->check(CLI::IsMember({"csv", "mat"}))
+                            ->check(CLI::IsMember({"csv", "mat", "h5"}))
                             ->allow_extra_args(false)
-                            ->option_text("csv,mat");
+                            ->option_text("csv,mat,h5");
   command
       ->add_option("--store", a.stored,
                    "only signals and parameters whose names fit: * stands for anything, ? for one "

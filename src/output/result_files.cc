@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -15,6 +16,8 @@
 
 #include "base/error.h"
 #include "output/csv.h"
+#include "output/hdf5.h"
+#include "output/hdf5_file.h"
 
 namespace saltus {
 namespace {
@@ -61,17 +64,24 @@ std::string free_name(const std::string& path, const std::string& mark) {
 
 ResultFiles::ResultFiles(std::string folder, const std::string& model,
                          std::vector<std::string> formats, bool for_pictures)
-    : folder_(std::move(folder)), stem_(file_stem(model)), for_pictures_(for_pictures) {
-  if (folder_.empty()) formats.clear();
-  std::ranges::sort(formats);
-  formats.erase(std::unique(formats.begin(), formats.end()), formats.end());
-  for (const std::string& format : formats) {
-    File file;
-    file.is_mat = format == "mat";
-    file.path = (fs::path(folder_) / (stem_ + "." + format)).string();
-    file.before = identity_of(file.path);
-    files_.push_back(std::move(file));
-  }
+    : folder_(std::move(folder)),
+      model_(model),
+      stem_(file_stem(model)),
+      for_pictures_(for_pictures) {
+  if (folder_.empty()) return;
+  const auto wants = [&](const char* format) { return std::ranges::count(formats, format) > 0; };
+  const auto place = [&](const char* extension) {
+    return Place((fs::path(folder_) / (stem_ + extension)).string());
+  };
+  if (wants("csv")) files_.emplace_back().place = place(".csv");
+  if (!wants("mat") && !wants("h5")) return;
+  File& file = files_.emplace_back();
+  file.is_mat = true;
+  if (wants("mat")) file.place = place(".mat");
+  if (!wants("h5")) return;
+  if (!Hdf5File::is_supported())
+    throw Error("this Saltus was built without HDF5 (libhdf5-dev): take --format csv or mat");
+  file.hdf5 = place(".h5");
 }
 
 ResultFiles::~ResultFiles() {
@@ -234,32 +244,66 @@ void ResultFiles::flush_regularly() {
 
 bool ResultFiles::is_of_another_model(const File& file) const {
   const std::size_t length = file.is_mat ? file.mat.names_end : file.header.size();
-  std::ifstream in(file.path, std::ios::binary);
+  std::ifstream in(file.place->path, std::ios::binary);
   std::string begin(length, '\0');
   in.read(begin.data(), static_cast<std::streamsize>(length));
   return static_cast<std::size_t>(in.gcount()) != length || begin != file.header.substr(0, length);
 }
 
-std::string ResultFiles::publish(File& file) {
-  const FolderLock lock(folder_);
-  const std::optional<Identity> there = identity_of(file.path);
-  std::string path = file.path;
-  if (there && there != file.before) {
-    path = free_name(file.path, "-");
+std::string ResultFiles::settle_path(const Place& place,
+                                     const std::function<bool()>& is_of_another_model) {
+  const std::optional<Identity> there = identity_of(place.path);
+  if (there && there != place.before) {
+    std::string path = free_name(place.path, "-");
     notes_.push_back(fmt::format(
         "another run has written '{}' in the meantime; the results of this one are in '{}'",
-        file.path, path));
-  } else if (there && fs::is_regular_file(file.path) && is_of_another_model(file)) {
-    const fs::path whole(file.path);
+        place.path, path));
+    return path;
+  }
+  if (there && fs::is_regular_file(place.path) && is_of_another_model()) {
+    const fs::path whole(place.path);
     const std::string kept =
         (whole.parent_path() / whole.stem()).string() + ".previous" + whole.extension().string();
-    if (std::rename(file.path.c_str(), kept.c_str()) == 0)
+    if (std::rename(place.path.c_str(), kept.c_str()) == 0)
       notes_.push_back(fmt::format(
           "'{}' held other variables, of another model or of this one before a change; they are "
           "in '{}' now",
-          file.path, kept));
+          place.path, kept));
   }
+  return place.path;
+}
+
+std::string ResultFiles::publish(File& file) {
+  const FolderLock lock(folder_);
+  std::string path = settle_path(*file.place, [&] { return is_of_another_model(file); });
   file.file->rename_to(path);
+  return path;
+}
+
+std::string ResultFiles::publish_hdf5(const File& file) {
+  const std::size_t width = layout_.width() + 1;
+  std::string bytes;
+  std::vector<double> numbers;
+  const PointRows rows{
+      (file.file->size() - file.header.size()) / file.point, [&](std::size_t first, std::size_t n) {
+        bytes = file.file->read(file.header.size() + first * file.point, n * file.point);
+        if (bytes.size() != n * file.point)
+          throw Error(fmt::format("'{}' cannot be read any more", file.file->path()));
+        numbers.resize(n * width);
+        std::memcpy(numbers.data(), bytes.data(), bytes.size());
+        return std::span<const double>(numbers);
+      }};
+  const std::string partial = write_hdf5_partial(layout_, rows, model_, file.hdf5->path);
+  if (const int whole = ::open(partial.c_str(), O_RDONLY | O_CLOEXEC); whole >= 0) {
+    (void)fsync(whole);
+    close(whole);
+  }
+  const FolderLock lock(folder_);
+  std::string path =
+      settle_path(*file.hdf5, [&] { return hdf5_differs(layout_, file.hdf5->path); });
+  std::error_code problem;
+  fs::rename(partial, path, problem);
+  if (problem) throw Error(fmt::format("cannot write '{}': {}", path, problem.message()));
   return path;
 }
 
@@ -275,7 +319,12 @@ void ResultFiles::finish(std::vector<std::string>& written, std::vector<std::str
     try {
       flush(file);
       if (file.failed) throw Error(fmt::format("'{}' is not complete", file.file->path()));
-      written.push_back(publish(file));
+      if (file.hdf5) written.push_back(publish_hdf5(file));
+      if (file.place) {
+        written.push_back(publish(file));
+      } else {
+        file.file->remove();
+      }
     } catch (const Error& error) {
       failures.push_back(
           fmt::format("{}; points up to there are in '{}'", error.message(), file.file->path()));

@@ -3,11 +3,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "output/mat.h"
@@ -20,10 +22,11 @@ namespace saltus {
 // Puts the points of a run into files as they are made, so that a run of any length takes bounded
 // memory and what was computed survives whatever ends the program. While the run lasts the files
 // are called <folder>/<model>.partial.csv and the like; everything is handed to the system at least
-// once a second; finish() gives them their names.
+// once a second; finish() gives them their names. HDF5 files cannot be read before they are whole:
+// their points wait in a .partial.mat.
 class ResultFiles : public ResultSink {
  public:
-  // Formats are "csv" and "mat". With `for_pictures` a sample of the points stays in memory.
+  // Formats are "csv", "mat" and "h5". With `for_pictures` a sample of the points stays in memory.
   ResultFiles(std::string folder, const std::string& model, std::vector<std::string> formats,
               bool for_pictures);
   ~ResultFiles() override;
@@ -48,10 +51,16 @@ class ResultFiles : public ResultSink {
     long seconds = 0, nanoseconds = 0;
     bool operator==(const Identity&) const = default;
   };
+  // A name that results get at the end.
+  struct Place {
+    explicit Place(std::string where) : path(std::move(where)), before(identity_of(path)) {}
+    std::string path;
+    std::optional<Identity> before;  // what was there when the run began
+  };
   struct File {
     bool is_mat = false;
-    std::string path;                // the final one
-    std::optional<Identity> before;  // what was there when the run began
+    std::optional<Place> place;  // of the file itself; none: it goes when the run has ended
+    std::optional<Place> hdf5;   // of a compressed copy
     std::unique_ptr<PartialFile> file;
     std::string header;
     MatHeader mat;
@@ -67,9 +76,13 @@ class ResultFiles : public ResultSink {
   void flush(File& file);
   void flush_regularly();
   bool is_of_another_model(const File& file) const;
+  // Where results may be put so that nothing of others is lost.
+  std::string settle_path(const Place& place, const std::function<bool()>& is_of_another_model);
   std::string publish(File& file);
+  std::string publish_hdf5(const File& file);
 
   std::string folder_;
+  std::string model_;
   std::string stem_;
   bool for_pictures_;
   std::vector<File> files_;

@@ -9,6 +9,8 @@
 
 #include "output/ball_test_data.h"
 #include "output/csv.h"
+#include "output/hdf5.h"
+#include "output/hdf5_file.h"
 #include "output/mat.h"
 
 namespace saltus {
@@ -99,6 +101,32 @@ TEST(ResultFiles, ColumnsThatComeLaterAreNotANumberBefore) {
   whole.values = {1.0, std::numeric_limits<double>::quiet_NaN(), 1.0, 2.0};
   write_mat(whole, folder / "whole.mat");
   EXPECT_EQ(read_text(folder / "m.mat"), read_text(folder / "whole.mat"));
+}
+
+TEST(ResultFiles, Hdf5IsMadeOfWhatWasKeptInTheMeantime) {
+  if (!Hdf5File::is_supported()) GTEST_SKIP() << "built without HDF5";
+  const TemporaryFolder folder;
+  for (int k = 0; k < 2; ++k) {
+    ResultFiles files(folder / "", "ball", {"h5"}, false);
+    files.begin(layout_of(points()));
+    store_all(files);
+    EXPECT_TRUE(fs::exists(folder / "ball.partial.mat"));
+    EXPECT_EQ(finish(files), "");
+    EXPECT_TRUE(files.notes().empty());
+  }
+  EXPECT_FALSE(fs::exists(folder / "ball.partial.mat"));
+  EXPECT_FALSE(fs::exists(folder / "ball.mat"));
+  EXPECT_FALSE(hdf5_differs(points(), folder / "ball.h5"));
+  // Another model of the same name does not take its place.
+  Trajectory other = points();
+  other.signals[0].unit = "parsec";
+  ResultFiles files(folder / "", "ball", {"h5"}, false);
+  files.begin(layout_of(other));
+  store_all(files);
+  EXPECT_EQ(finish(files), "");
+  EXPECT_EQ(files.notes().size(), 1U);
+  EXPECT_FALSE(hdf5_differs(points(), folder / "ball.previous.h5"));
+  EXPECT_FALSE(hdf5_differs(other, folder / "ball.h5"));
 }
 
 TEST(ResultFiles, RunsAtTheSameTimeKeepTheirResultsApart) {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "output/file.h"
-#include "study/hdf5_file.h"
+#include "output/hdf5_file.h"
 
 namespace saltus {
 namespace {

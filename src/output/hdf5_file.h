@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +29,24 @@ class Hdf5File {
   void variable(const std::string& name, const std::vector<std::string>& values);
   // Of the variable made last.
   void variable_attribute(const std::string& name, const std::string& text);
+
+  // Long variables are compressed, and written in pieces of one size.
+  using Column = std::int64_t;
+  Column dimension_in_pieces(const std::string& name, std::size_t size, std::size_t piece);
+  Column variable_in_pieces(const std::string& name, std::size_t size, std::size_t piece);
+  void scale_attribute(const std::string& name, const std::string& text);  // of the dimension
+  void write_piece(Column column, std::size_t offset, std::span<const double> values);
+  void scalar(const std::string& name, double value);
+  void other_name(const std::string& name, const std::string& present);
+
   void finish();
+  // Where the file is until then. finish_in_place() leaves it there.
+  const std::string& partial_path() const;
+  void finish_in_place();
+
+  // A text at the root of a file that is there; none if it is no such file.
+  static std::optional<std::string> read_attribute(const std::string& path,
+                                                   const std::string& name);
 
  private:
   struct Handles;
