@@ -1,6 +1,6 @@
 # Short names for what is done often; CMake and its presets do the work.
 .DEFAULT_GOAL := help
-.PHONY: help run build test bench pace siconos soak exact soak-realtime format lint sanitize fuzz kills docs package package-test clean setup setup-dev
+.PHONY: help run build test bench pace siconos soak exact soak-realtime format lint sanitize sanitize-threads fuzz kills docs package package-test clean setup setup-dev
 
 RELEASE := build/release
 SALTUS := $(RELEASE)/saltus
@@ -59,6 +59,11 @@ sanitize: | setup-dev  ## build with the address and undefined-behaviour sanitiz
 	@cmake --build --preset asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS) -LE slow
 	@SALTUS_MACHINE_CODE=off ctest --preset asan -j $(JOBS) -LE slow
+
+sanitize-threads: | setup-dev  ## build what threads share with ThreadSanitizer and run its test
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan -j $(JOBS) --target compiled_model_test
+	@build/tsan/tests/compiled_model_test
 
 fuzz: | setup-dev  ## run mutated models under the sanitizers for FUZZ_MINUTES (60)
 	@cmake --preset asan >/dev/null

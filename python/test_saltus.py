@@ -173,6 +173,58 @@ class Simulation(unittest.TestCase):
         self.assertTrue(model.simulate(stop_time=1e-3).completed)
 
 
+class Inputs(unittest.TestCase):
+    TEXT = """
+    model Fed
+      input Real u;
+      Real x(start = 0, fixed = true);
+    equation
+      der(x) = u;
+      annotation(experiment(StopTime = 2, Tolerance = 1e-9));
+    end Fed;
+    """
+
+    @classmethod
+    def setUpClass(cls):
+        cls.path = Temporary(cls.TEXT).path
+
+    def final(self, given, **options):
+        return saltus.load(self.path, inputs={"u": given}).simulate(**options)["x"][-1]
+
+    def test_arrays(self):
+        t = np.linspace(0, 2, 9)
+        self.assertAlmostEqual(self.final((t, 3 * t)), 6.0, places=8)
+        self.assertAlmostEqual(self.final((t, t**3 - t, "spline")), 2.0, places=8)
+        self.assertAlmostEqual(self.final(([0, 1, 2], [1, 3, 0], "hold")), 4.0, places=8)
+        self.assertAlmostEqual(self.final(([0, 1, 1, 2], [0, 1, -1, 0])), 0.0, places=8)
+        self.assertAlmostEqual(self.final("2*time"), 4.0, places=8)
+        self.assertAlmostEqual(self.final(2), 4.0, places=8)
+
+    def test_functions(self):
+        self.assertAlmostEqual(self.final(lambda t: math.sin(3 * t)), (1 - math.cos(6)) / 3, places=8)
+        self.assertAlmostEqual(self.final(np.exp, stop_time=3), math.exp(3) - 1, places=6)
+        # A jump that no sample falls on is an event.
+        model = saltus.load(self.path, inputs={"u": lambda t: 1.0 if t < math.sqrt(2) else -1.0})
+        r = model.simulate()
+        self.assertAlmostEqual(r["x"][-1], 2 * math.sqrt(2) - 2, places=8)
+        self.assertTrue(any(abs(e.time - math.sqrt(2)) < 1e-9 for e in r.events))
+
+    def test_wrong_ones_are_told_before_anything_runs(self):
+        for wrong in (
+            ([0, 1], [1, 2]),  # shorter than the run
+            ([0, 2], [1, math.nan]),
+            ([2, 0], [1, 2]),
+            ([0, 1, 2], [1, 2]),
+            ([0, 2], [1, 2], "bent"),
+            ([[0, 2]], [[1, 2]]),
+            lambda t: math.nan,
+            lambda t: "one",
+            "none.csv:u",
+            None,
+        ):
+            self.assertRaises(saltus.Error, lambda given=wrong: self.final(given))
+
+
 class ByHand(unittest.TestCase):
     def ball(self):
         ball = saltus.System("ball")

@@ -29,6 +29,9 @@ absent b.csv.journal
 run 0 simulate ball --set e=0.8 --json - ; h=$(sed -n 's/^ *"h": \([-0-9.e]*\),*$/\1/p' out | head -1)
 grep -q "^3,0.8,$h," b.csv || fail "run 3 ($(grep '^3,' b.csv)) is not the run with h = $h"
 
+# A record that is called like a varied value or a column is told apart
+run 0 sweep ball --vary h=1,2 --record h --record status=v --output same.csv; has same.csv "run,h,h_,status_,status,"
+
 # The same file whatever the number of workers
 for jobs in 1 2 4; do
   run 0 sweep ball --latin 200 --vary e=0.5:0.9 --normal g=9.81,0.1 --record h --jobs $jobs --output j$jobs.csv --quiet
@@ -114,6 +117,7 @@ done <<'END'
 --zip --vary e=0.5,0.6 --vary g=9 --record h|equal number
 --latin 0 --vary e=0.5:0.9 --record h|at least one
 --normal e=0.5,0 --latin 3 --record h|positive
+--vary e=0.5,0.6 --record x=h --record x=v|two records
 END
 run 2 sweep ball --vary e=0.5,0.6 --record h --output w.txt; has err ".csv"
 run 2 sweep nothing.mo --vary e=0.5,0.6 --record h --output w.csv; has err "nothing.mo"

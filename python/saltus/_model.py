@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import threading
 from os import PathLike, fspath
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
+from ._inputs import Input, from_function, sorted_inputs
 from ._result import Result
 from ._servant import Error, Servant, SharedNumbers, program
 
@@ -63,14 +64,19 @@ _OPTIONS = (
 class Model:
     """A translated model. Threads may use one at the same time; each run has a process of its own."""
 
-    def __init__(self, load: Dict[str, Any]):
+    def __init__(self, load: Dict[str, Any], functions: Optional[Mapping[str, Callable[[float], float]]] = None):
         self._load = load
+        self._functions = dict(functions or {})
+        self._span = (0.0, 1.0)  # of time that the functions have been sampled over
         self._lock = threading.Lock()
         self._idle: List[Servant] = []
-        servant = Servant(load)
+        if self._functions:
+            self._sample(*self._span)
+        servant = Servant(self._load)
         self._idle.append(servant)
         self.name: str = servant.loaded["name"]
         self.warnings: List[str] = servant.loaded["warnings"]
+        self.start_time: float = servant.loaded["start_time"]
         self.stop_time: float = servant.loaded["stop_time"]
         self.variables: List[str] = servant.loaded["variables"]
         self._parameters: Dict[str, Dict[str, Any]] = servant.loaded["parameters"]
@@ -83,17 +89,44 @@ class Model:
     def __repr__(self) -> str:
         return f"<saltus.Model {self.name}: {len(self.variables)} variables, {len(self._parameters)} parameters>"
 
-    def _ask(self, request: Dict[str, Any]) -> Dict[str, Any]:
+    def _sample(self, begin: float, end: float) -> None:
+        data = dict(self._load["data"])
+        for name, function in self._functions.items():
+            data[name] = from_function(name, function, begin, end)
+        self._load = {**self._load, "data": data}
+        self._span = (begin, end)
+
+    def _cover(self, options: Mapping[str, Any], until: Optional[float] = None) -> None:
+        """Samples functions of time over all of a run."""
+        if not self._functions:
+            return
+        begin = float(options.get("start_time", self.start_time))
+        end = max(float(options.get("stop_time", self.stop_time)), until or begin)
+        with self._lock:
+            if self._span[0] <= begin and end <= self._span[1]:
+                return
+            self._sample(min(begin, self._span[0]), max(end, self._span[1]))
+            idle, self._idle = self._idle, []
+        for servant in idle:
+            servant.close()
+
+    def _ask(self, request: Dict[str, Any], until: Optional[float] = None) -> Dict[str, Any]:
+        self._cover(request.get("options", {}), until)
         with self._lock:
             servant = self._idle.pop() if self._idle else None
+            load = self._load
         if servant is None or not servant.alive:
-            servant = Servant(self._load)
+            servant = Servant(load)
         try:
             return servant.ask(request)
         finally:
             if servant.alive:
                 with self._lock:
-                    self._idle.append(servant)
+                    is_current = load is self._load
+                    if is_current:
+                        self._idle.append(servant)
+                if not is_current:
+                    servant.close()
 
     def _request(self, what: str, given: Mapping[str, Any]) -> Dict[str, Any]:
         options = {k: v for k, v in given.items() if k in _OPTIONS and v is not None}
@@ -149,7 +182,7 @@ class Model:
         """The mode in force at time `at`, with all constraints eliminated."""
         request = self._request("linearize", {**(parameters or {}), **given})
         request.update(at=float(at), inputs=list(inputs), outputs=list(outputs))
-        a = self._ask(request)
+        a = self._ask(request, until=float(at))
         n, m, p = len(a["states"]), len(a["inputs"]), len(a["outputs"])
         return Linear(
             a["mode"],
@@ -175,7 +208,7 @@ class Model:
         """An equilibrium, searched from the point of the run at time `at`."""
         request = self._request("steady", {**(parameters or {}), **given})
         request.update(at=float(at), longest=float(longest))
-        a = self._ask(request)
+        a = self._ask(request, until=float(at))
         return Steady(a["mode"], a["values"], _complex(a["poles"]), a["stable"], a["unique"])
 
     def sweep(
@@ -198,6 +231,10 @@ class Model:
         """
         if "model" not in self._load:
             raise Error("a study needs a model from text or a bundled example")
+        if self._load.get("data"):
+            raise Error(
+                "a study cannot take inputs from arrays and functions: write them to a file and give FILE:COLUMN"
+            )
         command = [program(), "sweep", self._load["model"], "--output", fspath(output), "--quiet"]
         for name, value in self._load["settings"].items():
             command += ["--set", f"{name}={_text(value)}"]
@@ -254,22 +291,28 @@ def load(
     model: Union[str, "PathLike[str]"],
     library: Union[str, "PathLike[str]", Sequence[Union[str, "PathLike[str]"]]] = (),
     settings: Optional[Mapping[str, Value]] = None,
-    inputs: Optional[Mapping[str, str]] = None,
+    inputs: Optional[Mapping[str, Input]] = None,
 ) -> Model:
     """Translates FILE.mo, FILE.mo:Class, Package.Class or a bundled example.
 
-    `settings` are values of parameters (of any type) given before the translation, `inputs` expressions for
-    variables that the model leaves open: ``inputs={"u": "sin(2*time)"}``.
+    `settings` are values of parameters (of any type) given before the translation. `inputs` give variables that
+    the model leaves open: an expression in its names (``{"u": "sin(2*time)"}``), a column of a file
+    (``"drive.csv:torque"``, ``"drive.mat:torque:spline"``), arrays ``(times, values)`` or
+    ``(times, values, "hold")`` ("linear", "spline"; two equal times are a jump), or a function of time. A
+    function is sampled over the run when it begins, so it must always give the same.
     """
+    texts, arrays, functions = sorted_inputs(inputs or {})
     folders = [library] if isinstance(library, (str, PathLike)) else list(library)
     return Model(
         {
             "do": "load",
             "model": fspath(model),
             "settings": {k: _text(v) for k, v in (settings or {}).items()},
-            "inputs": dict(inputs or {}),
+            "inputs": texts,
+            "data": arrays,
             "libraries": [fspath(f) for f in folders],
-        }
+        },
+        functions,
     )
 
 

@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any, Dict, Optional
 
@@ -41,10 +40,6 @@ def program() -> str:
     if found:
         return found
     raise Error("the program 'saltus' is not there; build it (make build), or set SALTUS_PROGRAM")
-
-
-def _shared_folder() -> Optional[str]:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class Servant:
@@ -114,14 +109,14 @@ class Servant:
 
 
 class SharedNumbers:
-    """A file without a name that the servant fills and we map."""
+    """Memory without a name that the servant fills and we map."""
 
     def __init__(self) -> None:
-        handle, self.path = tempfile.mkstemp(prefix="saltus-", dir=_shared_folder())
-        self._handle: Optional[int] = handle
+        self._handle: Optional[int] = os.memfd_create("saltus-points", os.MFD_CLOEXEC)
+        self.path = f"/proc/{os.getpid()}/fd/{self._handle}"
 
     def map(self) -> Optional[mmap.mmap]:
-        """What was written, writable for us alone. Removes the name."""
+        """What was written, writable for us alone."""
         assert self._handle is not None
         try:
             size = os.fstat(self._handle).st_size
@@ -132,5 +127,4 @@ class SharedNumbers:
     def close(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
-            os.unlink(self.path)
             self._handle = None

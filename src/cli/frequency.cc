@@ -20,8 +20,8 @@ bode, frequency in rad/s, then for each output and input magnitude and phase in 
 the lowest frequency on); for step and impulse, time and the change of each output.
 
 Examples:
-  saltus frequency rlc --inputs U --outputs i --from 1 --to 1e5
-  saltus frequency rlc --inputs U --outputs i --response step --duration 0.01
+  saltus frequency rlc --inputs E --outputs i --from 1 --to 1e5
+  saltus frequency rlc --inputs E --outputs i --response step --duration 0.01
 
 Exit status: 0 done; 2 the input is wrong.)";
 

@@ -18,7 +18,7 @@ changes, with all its constraints (hidden ones too) eliminated.
 
 Examples:
   saltus linearize pendulum --at 1
-  saltus linearize rlc --inputs U --outputs i --json -
+  saltus linearize rlc --inputs E --outputs i --json -
 
 Exit status: 0 done; 2 the input is wrong, or the run does not reach T.)";
 

@@ -18,6 +18,7 @@
 #include "model/build.h"
 #include "modelica/library.h"
 #include "modelica/load.h"
+#include "study/data_file.h"
 
 namespace saltus {
 namespace {
@@ -116,9 +117,22 @@ FlatModel load_flat_model(const ModelChoice& choice) {
   };
   for (const std::string& setting : choice.settings)
     options.overrides.push_back(split("--set", setting, "NAME=VALUE, for example --set x=1.5"));
-  for (const std::string& input : choice.inputs)
-    options.inputs.push_back(
-        split("--input", input, "NAME=EXPRESSION, for example --input \"u=sin(2*time)\""));
+  options.data = choice.data;
+  for (const std::string& input : choice.inputs) {
+    auto [name, value] = split("--input", input,
+                               "NAME=EXPRESSION or NAME=FILE:COLUMN, for example --input "
+                               "\"u=sin(2*time)\" or --input u=drive.csv:torque");
+    InputData data;
+    try {
+      if (read_input_data(value, data)) {
+        options.data.emplace_back(std::move(name), std::move(data));
+        continue;
+      }
+    } catch (const Error& error) {
+      throw Error(fmt::format("--input {}: {}", name, error.message()), error.where());
+    }
+    options.inputs.emplace_back(std::move(name), std::move(value));
+  }
   return load_modelica(choice.model, options);
 }
 
@@ -129,11 +143,11 @@ HybridSystem load_model(const ModelChoice& choice, Warnings warnings) {
       for (const std::string& warning : flat.warnings) say(warning);
     return build(std::move(flat));
   }
-  if (!choice.inputs.empty())
-    throw Error(
-        fmt::format("--input {}: for models in Modelica; '{}' is written in C++, where a "
-                    "control law is one more equation of the mode",
-                    choice.inputs.front(), choice.model));
+  if (!choice.inputs.empty() || !choice.data.empty())
+    throw Error(fmt::format(
+        "--input {}: for models in Modelica; '{}' is written in C++, where a "
+        "control law is one more equation of the mode",
+        choice.inputs.empty() ? choice.data.front().first : choice.inputs.front(), choice.model));
   HybridSystem system = find_example(choice.model);
   for (const std::string& setting : choice.settings) apply(system, setting);
   return system;
@@ -151,9 +165,10 @@ void add_model_options(CLI::App& command, ModelChoice& choice) {
       ->allow_extra_args(false);
   command
       .add_option("--input", choice.inputs,
-                  "give a variable that the equations leave free, as a function of time or as a "
-                  "control law in the model's names; repeatable")
-      ->option_text("NAME=EXPRESSION")
+                  "give a variable that the equations leave free, as a function of time, as a "
+                  "control law in the model's names, or as measured values: a column of a .csv, "
+                  ".mat or .h5 file, joined by lines, a spline, or held; repeatable")
+      ->option_text("NAME=EXPRESSION|FILE:COLUMN[:hold|:spline]")
       ->allow_extra_args(false);
   command
       .add_option(

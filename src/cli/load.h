@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/flat_model.h"
+#include "model/input_data.h"
 
 namespace saltus {
 
@@ -26,8 +27,10 @@ bool is_modelica(const std::string& model);
 struct ModelChoice {
   std::string model;
   std::vector<std::string> settings;   // NAME=VALUE of parameters and start values
-  std::vector<std::string> inputs;     // NAME=EXPRESSION of variables that are free without it
+  std::vector<std::string> inputs;     // NAME=EXPRESSION of variables that are free without it,
+                                       // or NAME=FILE:COLUMN
   std::vector<std::string> libraries;  // folders of packages
+  std::vector<std::pair<std::string, InputData>> data{};  // of such variables, by name
 };
 
 // What MODEL, being Modelica, is as a flat model.

@@ -114,6 +114,24 @@ HybridSystem read_system(const Json& description) {
   return system;
 }
 
+// An input given as arrays: {"time": [...], "value": [...], "joining": "spline", "source": "..."}.
+InputData read_input(const Json& data) {
+  InputData input;
+  input.source = data.at("source").get<std::string>();
+  input.times = data.at("time").get<std::vector<double>>();
+  input.values = data.at("value").get<std::vector<double>>();
+  const auto joining = data.at("joining").get<std::string>();
+  if (joining == "hold") {
+    input.joining = Joining::kHold;
+  } else if (joining == "spline") {
+    input.joining = Joining::kSpline;
+  } else if (joining != "linear") {
+    throw Error(fmt::format("{}: values are joined by 'hold', 'linear' or 'spline', not '{}'",
+                            input.source, joining));
+  }
+  return input;
+}
+
 class Servant {
  public:
   Json answer(const Json& request) {
@@ -129,9 +147,10 @@ class Servant {
 
  private:
   Json load(const Json& request) {
+    CompiledModel::Source translate;
     if (request.contains("system")) {
       const Json& description = request.at("system");
-      translate_ = [description](const Settings& settings) {
+      translate = [description](const Settings& settings) {
         TranslatedModel model{read_system(description)};
         for (const auto& [name, value] : settings) model.system.set(name, value);
         return model;
@@ -144,12 +163,16 @@ class Servant {
                                   (value.is_string() ? value.get<std::string>() : value.dump()));
       for (const auto& [name, value] : request.at("inputs").items())
         choice.inputs.push_back(name + "=" + value.get<std::string>());
+      const Json arrays = request.value("data", Json::object());
+      for (const auto& [name, data] : arrays.items())
+        choice.data.emplace_back(name, read_input(data));
       for (const Json& folder : request.at("libraries"))
         choice.libraries.push_back(folder.get<std::string>());
-      translate_ = translator(choice);
+      translate = translator(choice);
     }
-    model_ = translate_({});
-    const HybridSystem& system = model_->system;
+    run_.reset();
+    run_ = std::make_unique<CompiledModel::Run>(CompiledModel(std::move(translate)));
+    const HybridSystem& system = run_->system();
     Json parameters = Json::object(), variables = Json::array();
     for (const Parameter& p : system.parameters())
       parameters[p.name] = {{"value", p.value}, {"unit", p.unit}, {"description", p.description}};
@@ -160,28 +183,21 @@ class Servant {
     return {{"name", system.name()},
             {"parameters", parameters},
             {"variables", variables},
+            {"start_time", system.experiment.start_time},
             {"stop_time", system.experiment.stop_time},
             {"warnings", warnings}};
   }
 
-  // The model with other values; it is translated again only where they decide about its structure.
-  HybridSystem with_settings(const Json& request) const {
-    if (!model_) throw Error("no model is loaded");
+  // The model with the values of a request.
+  CompiledModel::Run& with_settings(const Json& request) {
+    if (run_ == nullptr) throw Error("no model is loaded");
+    run_->reset();
     Settings settings;
-    bool set_is_enough = true;
     const Json given = request.value("parameters", Json::object());
-    for (const auto& [name, value] : given.items()) {
+    for (const auto& [name, value] : given.items())
       settings.emplace_back(name, value.get<double>());
-      const bool is_parameter =
-          std::ranges::find(model_->system.parameters(), name, &Parameter::name) !=
-          model_->system.parameters().end();
-      set_is_enough = set_is_enough && !model_->used.contains(name) &&
-                      (is_parameter || model_->system.flat() == nullptr);
-    }
-    if (!set_is_enough) return translate_(settings).system;
-    HybridSystem system = model_->system;
-    for (const auto& [name, value] : settings) system.set(name, value);
-    return system;
+    run_->set(settings);
+    return *run_;
   }
 
   static SimulateOptions options_of(const Json& request) {
@@ -216,7 +232,13 @@ class Servant {
   }
 
   Json simulate(const Json& request) {
-    const HybridSystem system = with_settings(request);
+    Json answer;
+    with_settings(request).apply(
+        [&](const HybridSystem& system) { answer = simulate(system, request); });
+    return answer;
+  }
+
+  Json simulate(const HybridSystem& system, const Json& request) {
     SimulateOptions options = options_of(request);
     const InterruptFlag interrupt;
     options.stop_requested = interrupt.flag();
@@ -305,13 +327,13 @@ class Servant {
   }
 
   Json analyze(const Json& request) {
-    const HybridSystem system = with_settings(request);
+    const HybridSystem& system = with_settings(request).system();
     constexpr std::size_t kModes = 64;
     return to_json(analyse_modes(system, kModes));
   }
 
   Json linearise(const Json& request) {
-    return to_json(linearize(with_settings(request), request.at("at").get<double>(),
+    return to_json(linearize(with_settings(request).system(), request.at("at").get<double>(),
                              request.at("inputs").get<std::vector<std::string>>(),
                              request.at("outputs").get<std::vector<std::string>>(),
                              options_of(request)));
@@ -319,7 +341,7 @@ class Servant {
 
   Json steady(const Json& request) {
     const SteadyState s =
-        find_steady_state(with_settings(request), request.at("at").get<double>(),
+        find_steady_state(with_settings(request).system(), request.at("at").get<double>(),
                           request.at("longest").get<double>(), options_of(request));
     Json values = Json::object();
     for (std::size_t k = 0; k < s.names.size(); ++k) values[s.names[k].name] = s.values[k];
@@ -329,8 +351,7 @@ class Servant {
 
   Json report(const Json& /*request*/) { return {{"html", report_html(last_)}}; }
 
-  std::function<TranslatedModel(const Settings&)> translate_;
-  std::optional<TranslatedModel> model_;
+  std::unique_ptr<CompiledModel::Run> run_;
   SimulateResult last_;
 };
 

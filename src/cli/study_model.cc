@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/numbers.h"
 #include "modelica/parameter_use.h"
+#include "study/data_file.h"
 
 namespace saltus {
 
@@ -33,17 +34,34 @@ std::function<TranslatedModel(const Settings&)> translator(const ModelChoice& ch
   };
 }
 
-std::string model_fingerprint(const ModelChoice& choice) {
-  // FILE.mo:Class
-  const std::size_t end = choice.model.find(".mo");
-  const std::string path =
-      end == std::string::npos ? choice.model : choice.model.substr(0, end + 3);
+namespace {
+
+// A number for the bytes of a file; empty: there is no such file.
+std::string file_fingerprint(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) return choice.model;
+  if (!in) return {};
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   std::uint64_t sum = 0xcbf29ce484222325ULL;
   for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{} ({:016x})", choice.model, sum);
+  return fmt::format(" ({:016x})", sum);
+}
+
+}  // namespace
+
+std::string model_fingerprint(const ModelChoice& choice) {
+  // FILE.mo:Class
+  const std::size_t end = choice.model.find(".mo");
+  std::string all =
+      choice.model +
+      file_fingerprint(end == std::string::npos ? choice.model : choice.model.substr(0, end + 3));
+  for (const std::string& input : choice.inputs) {  // NAME=FILE:COLUMN
+    const std::size_t file = input.find('=') + 1;
+    for (std::size_t colon = input.find(':'); colon != std::string::npos;
+         colon = input.find(':', colon + 1))
+      if (const std::string path = input.substr(file, colon - file); is_data_file(path))
+        all += file_fingerprint(path);
+  }
+  return all;
 }
 
 void add_run_options(CLI::App& command, SimulateOptions& options, std::string& method) {

@@ -25,29 +25,22 @@ namespace saltus {
 namespace {
 
 constexpr const char* kFooter =
-    R"--(Values: NAME=FROM:STEP:TO, NAME=lin:FROM:TO:N, NAME=log:FROM:TO:N or a list NAME=A,B,C; for samples also
+    R"help(Values: NAME=FROM:STEP:TO, NAME=lin:FROM:TO:N, NAME=log:FROM:TO:N or a list NAME=A,B,C; for samples also
 the intervals NAME=FROM:TO and NAME=log:FROM:TO.
 Records: expressions of results and parameters at the end of the run; max(e), min(e), mean(e), integral(e),
 initial(e) and final(e) look at all stored points. `--record "peak = max(abs(tau))"` gives a name.
 
-    Examples : saltus sweep ball-- vary e =
-        0.5 : 0.1 : 0.9 --record h-- record
-        "max(v)" --output bounces.h5 saltus sweep drive.mo-- vary J = 0.1 : 0.1 : 2 --vary k =
-            log : 1 : 1e4 : 20 --record w1-- report drive.html saltus sweep
-                clutch-- latin 1000 --normal mu = 0.3,
-                      0.02 --vary F = 100 : 200 --record t_lock =
-                          time mpirun - n 64 saltus sweep drive.mo-- vary J =
-                              0.1 : 0.001 : 2 --record w1-- output / shared /
-                                      drive.h5
+Examples:
+  saltus sweep ball --vary e=0.5:0.1:0.9 --record h --record "max(v)" --output bounces.h5
+  saltus sweep drive.mo --vary J=0.1:0.1:2 --vary k=log:1:1e4:20 --record w1 --report drive.html
+  saltus sweep clutch.mo --latin 1000 --normal mu=0.3,0.02 --vary F=100:200 --record t_lock=time
+  mpirun -n 64 saltus sweep drive.mo --vary J=0.1:0.001:2 --record w1 --output /shared/drive.h5
 
-                                          Finished runs are kept in a folder beside the result until
-                                              the study is complete
-    : after Ctrl - C or a crash-- resume does the rest.Runs that fail are kept with their reason.
+Finished runs are kept in a folder beside the result until the study is complete: after Ctrl-C or a crash
+--resume does the rest. Runs that fail are kept with their reason.
 
-                              Exit status : 0 all runs are
-                              done(those that failed are told);
-1 interrupted, or all runs failed; 2 the
-input is wrong, nothing was run.)--";
+Exit status: 0 all runs are done (those that failed are told); 1 interrupted, or all runs failed; 2 the input is
+wrong, nothing was run.)help";
 
 struct SweepArguments {
   ModelChoice choice;

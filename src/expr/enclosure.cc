@@ -249,6 +249,24 @@ Series angle(const Series& y, const Series& x, int n) {
   return r;
 }
 
+// A cubic lies within its control points: those of all pieces that reach into an interval.
+Interval control_points(const Table& table, double low, double high) {
+  const auto piece_of = [&](double u) {
+    const auto right = std::upper_bound(table.x.begin(), table.x.end(), u) - table.x.begin();
+    return std::clamp<std::ptrdiff_t>(right - 1, 0, std::ssize(table.x) - 2);
+  };
+  const auto first = static_cast<std::size_t>(piece_of(low));
+  const auto last = static_cast<std::size_t>(piece_of(high));
+  Interval range = Interval(table.y[first]);
+  for (std::size_t k = first; k <= last; ++k) {
+    const double third = (table.x[k + 1] - table.x[k]) / 3.0;
+    range = hull(range, table.y[k] + third * table.slope[k]);
+    range = hull(range, table.y[k + 1] - third * table.slope[k + 1]);
+    range = hull(range, table.y[k + 1]);
+  }
+  return range;
+}
+
 // A piece of a table is a cubic at most.
 Series table_lookup(const Node& node, const Series& a, int n) {
   const Table& table = *node.table;
@@ -259,6 +277,8 @@ Series table_lookup(const Node& node, const Series& a, int n) {
     Interval range = hull(table.evaluate(u.low), table.evaluate(u.high));
     for (auto inner = knot; inner != table.x.end() && *inner < u.high; ++inner)
       range = hull(range, table.y[static_cast<std::size_t>(inner - table.x.begin())]);
+    if (table.interpolation == Interpolation::kCubic)
+      range = hull(range, control_points(table, u.low, u.high));
     return rough(widened(range.low, range.high, 8.0));
   }
   const double base = knot == table.x.begin() ? *knot - 1.0 : *std::prev(knot);

@@ -65,7 +65,7 @@ double straight(double y0, double slope, double distance, int order) {
 }  // namespace
 
 double Table::evaluate(double u, int order) const {
-  const bool is_cubic = interpolation == Interpolation::kMonotoneCubic;
+  const bool is_cubic = interpolation != Interpolation::kLinear;
   const std::size_t last = x.size() - 1;
   const auto end_slope = [&](std::size_t point, std::size_t piece) {
     if (extrapolation == Extrapolation::kHold) return 0.0;
@@ -111,6 +111,19 @@ std::shared_ptr<const Table> make_table(std::string name, std::vector<double> x,
   if (interpolation == Interpolation::kMonotoneCubic) {
     table->slope = monotone_slopes(table->x, table->y);
   }
+  return table;
+}
+
+std::shared_ptr<const Table> make_cubic_table(std::string name, std::vector<double> x,
+                                              std::vector<double> y, std::vector<double> slope,
+                                              Extrapolation extrapolation) {
+  if (slope.size() != x.size())
+    throw Error(fmt::format("table '{}' has {} abscissae but {} slopes: give one slope each", name,
+                            x.size(), slope.size()));
+  const auto table = std::make_shared<Table>(*make_table(
+      std::move(name), std::move(x), std::move(y), Interpolation::kLinear, extrapolation));
+  table->interpolation = Interpolation::kCubic;
+  table->slope = std::move(slope);
   return table;
 }
 

@@ -8,8 +8,10 @@
 
 #include "base/error.h"
 #include "base/placeholder.h"
+#include "model/input_data.h"
 #include "modelica/clocks.h"
 #include "modelica/flattener.h"
+#include "modelica/parameter_use.h"
 #include "modelica/statements.h"
 
 namespace saltus {
@@ -181,11 +183,35 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
   }
   if (type == BasicType::kString && std::ranges::none_of(value_of(leaf).strings, has_placeholders))
     return;
-  const Value value = layer_value(*layer);
+  const auto measured = input_data_.find(layer->argument);
+  const bool is_measured = measured != input_data_.end();
+  const Value value = is_measured ? measured_value(leaf, *measured->second) : layer_value(*layer);
+  const std::string text = is_measured ? measured->second->source : to_text(*layer->value);
   const Place& place = layer->value->place;
   check_type(leaf, value, place);
-  add_equality(value_of(leaf), value,
-               shortened(fmt::format("{} = {}", leaf.path, to_text(*layer->value))), place, sink);
+  add_equality(value_of(leaf), value, shortened(fmt::format("{} = {}", leaf.path, text)), place,
+               sink);
+}
+
+Value Flattener::measured_value(const Instance& leaf, const InputData& data) {
+  const BasicType type = *leaf.type.info->basic;
+  if (!leaf.dimensions->empty() || !is_number_like(type) || type == BasicType::kEnumeration)
+    throw Error(
+        fmt::format("--input {}: data can be given for scalar Real, Integer and Boolean "
+                    "variables, not for this one",
+                    leaf.path));
+  if (type == BasicType::kReal) return Value::real(add_input_data(flat_, leaf.path, data));
+  InputData steps = data;
+  steps.joining = Joining::kHold;
+  for (std::size_t k = 0; k < steps.values.size(); ++k) {
+    const double v = steps.values[k];
+    if (type == BasicType::kBoolean ? v != 0.0 && v != 1.0 : v != std::round(v))
+      throw Error(fmt::format("{}: {} at t = {} is no value of '{}', which is {}", data.source, v,
+                              data.times[k], leaf.path, spelling(type)));
+  }
+  const Expr value = add_input_data(flat_, leaf.path, steps);
+  if (type == BasicType::kInteger) return Value::integer(value);
+  return Value::boolean(value.is_number() ? Expr(value.number()) : value > 0.5);
 }
 
 std::string Flattener::equation_label(const Scope& scope, const EquationClause& equation) const {
@@ -329,12 +355,17 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
       continue;
     }
     if (l.same_as(r)) continue;
-    const std::optional<double> a = fixed_number(l);
-    const std::optional<double> b = fixed_number(r);
+    const auto looked_at = [&](const Expr& side) {
+      const ParameterUse::Pause decides_nothing;
+      return fixed_number(side);
+    };
+    const std::optional<double> a = looked_at(l);
+    const std::optional<double> b = looked_at(r);
     if ((a && !std::isfinite(*a)) || (b && !std::isfinite(*b)))
       throw Error(fmt::format("a side of the equation {} is not a finite number", name),
                   place.location());
     if (a && b) {
+      fixed_number(l - r);  // this does
       if (std::abs(*a - *b) <= 1e-9 * std::max({1.0, std::abs(*a), std::abs(*b)})) continue;
       throw Error(
           fmt::format("the equation {} contains parameters only and does not hold: {} and {}", name,

@@ -17,7 +17,9 @@ Flattener::Flattener(std::shared_ptr<InstanceTree> tree, FlatModel& flat)
 Flattener::~Flattener() = default;
 
 void Flattener::run(const ClassDefinition& model, const Modification& settings,
-                    const Modification& inputs) {
+                    const Modification& inputs,
+                    const std::vector<std::pair<const Argument*, const InputData*>>& data) {
+  input_data_.insert(data.begin(), data.end());
   for (const Argument& argument : inputs.arguments) inputs_.insert(&argument);
   sort_settings(settings);
   make_root(model);

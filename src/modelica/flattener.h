@@ -20,6 +20,7 @@
 namespace saltus {
 
 class TableData;
+struct InputData;
 struct Trace;
 
 // Turns one class into a FlatModel. The steps call each other (the size of an array is an
@@ -32,8 +33,10 @@ class Flattener {
   ~Flattener();
 
   // Flattens the class into the model given. `settings` and `inputs` are the outermost
-  // modifications: of parameters and start values, and of variables that are free without.
-  void run(const ClassDefinition& model, const Modification& settings, const Modification& inputs);
+  // modifications: of parameters and start values, and of variables that are free without; `data`
+  // stand in the place of the expressions of some inputs.
+  void run(const ClassDefinition& model, const Modification& settings, const Modification& inputs,
+           const std::vector<std::pair<const Argument*, const InputData*>>& data = {});
 
   // Runs a function along the way that the numbers of `into` take. Throws Error.
   std::vector<Value> trace(Instance& function, const std::vector<NamedValue>& arguments,
@@ -359,6 +362,7 @@ class Flattener {
   void for_each_class_instance(Instance& instance, const std::function<void(Instance&)>& visit);
   void flatten_equations(Instance& instance);
   void flatten_binding(Instance& leaf, EquationSink& sink);
+  Value measured_value(const Instance& leaf, const InputData& data);
   void translate(const std::vector<EquationClause>& equations, const Scope& scope,
                  EquationSink& sink);
   void translate(const EquationClause& equation, const Scope& scope, EquationSink& sink);
@@ -573,6 +577,7 @@ class Flattener {
   std::unordered_set<const Modification*> checked_modifications_;
   std::unordered_set<const Argument*> overrides_;  // settings and inputs
   std::unordered_set<const Argument*> inputs_;
+  std::unordered_map<const Argument*, const InputData*> input_data_;
   std::unordered_map<const Node*, Expr> edges_;
   std::unordered_map<const Instance*, std::vector<Inverse>> inverses_;
   struct NotedCall {

@@ -80,13 +80,21 @@ FlatModel flatten(const std::shared_ptr<Library>& library, const ClassDefinition
                   const LoadOptions& options) {
   FlatModel flat(model.qualified_name());
   const std::shared_ptr<Modification> overrides = make_modification("--set", options.overrides);
-  const std::shared_ptr<Modification> inputs = make_modification("--input", options.inputs);
+  // In the place of data stands an expression until the flattener comes to it.
+  std::vector<std::pair<std::string, std::string>> pairs = options.inputs;
+  for (const auto& [name, data] : options.data) pairs.emplace_back(name, "time");
+  const std::shared_ptr<Modification> inputs = make_modification("--input", pairs);
+  std::vector<std::pair<const Argument*, const InputData*>> data;
+  for (std::size_t k = 0; k < options.data.size(); ++k) {
+    check(options.data[k].second);
+    data.emplace_back(&inputs->arguments[options.inputs.size() + k], &options.data[k].second);
+  }
   for (const std::shared_ptr<Modification>& given : {overrides, inputs})
     for (const Argument& argument : given->arguments)
       if (const auto* text = argument.modification->value->as<StringLiteral>())
         library->allow_reading(text->value);
   Flattener flattener(std::make_shared<InstanceTree>(library), flat);
-  flattener.run(model, *overrides, *inputs);
+  flattener.run(model, *overrides, *inputs, data);
   check_balance(flat, flattener.variable_places(), model.place.location());
   check_reinits(flat);
   flat.variable_places = flattener.variable_places();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/flat_model.h"
+#include "model/input_data.h"
 
 namespace saltus {
 
@@ -16,6 +17,8 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> overrides{};
   // Equations NAME = EXPRESSION for variables that the model leaves free. May read its variables.
   std::vector<std::pair<std::string, std::string>> inputs{};
+  // The same from data, for scalar variables. What is Boolean or Integer holds its values.
+  std::vector<std::pair<std::string, InputData>> data{};
   bool use_modelica_path = true;
   std::filesystem::path bundled{};  // folder searched last; empty: none
 };

@@ -10,6 +10,7 @@
 #include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "model/build.h"
+#include "model/input_data.h"
 #include "model/system_state.h"
 #include "simulate/advance.h"
 #include "simulate/event_iteration.h"
@@ -104,6 +105,7 @@ Run::Run(const HybridSystem& of, const SimulateOptions& options)
   }
   for (const Mode& mode : system.modes()) check_structure(system, mode);
   check(settings);
+  require_data(system, settings.start_time, settings.stop_time);
   modes.runs.resize(system.modes().size());
   log.recorder = std::make_unique<Recorder>(system, settings.start_time, settings.stop_time,
                                             settings.interval, options.sink);

@@ -3,12 +3,19 @@
 #include "base/stop_request.h"
 #include "simulate/advance.h"
 #include "simulate/run.h"
+#include "simulate/run_until.h"
 #include "simulate/settle.h"
 
 namespace saltus {
 
 void run_to_end(Run& run) {
   enter_initial_mode(run);
+  run_until(run, run.settings.stop_time);
+  settle_end(run);
+}
+
+void run_until(Run& run, double time) {
+  run.settings.stop_time = time;
   while (is_running(run)) {
     const StepOutcome outcome = take_step(run);
     if (!outcome.ok()) {
@@ -24,7 +31,6 @@ void run_to_end(Run& run) {
     if (firing.fired()) settle(run, firing);
     check_limits(run);
   }
-  settle_end(run);
 }
 
 SimulateResult simulate(const HybridSystem& system, const SimulateOptions& options) {

@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "study/study.h"
+#include "simulate/simulate.h"
+#include "study/compiled_model.h"
 
 namespace saltus {
 
@@ -52,14 +53,16 @@ struct FitResult {
   // Parameters that the data do not tell apart: a change of them along this direction leaves the
   // residuals as they are. Empty: there are none.
   std::vector<std::string> not_told_apart;
-  std::vector<double> fitted;  // as Measurements::values, from the model
+  std::vector<double> fitted;   // as Measurements::values, from the model
+  std::string why_differences;  // that derivatives had to be; empty: they are exact
 };
 
-// Nonlinear least squares by Levenberg and Marquardt. Every measured result weighs by the spread of
-// its data. Derivatives are differences of runs, which are taken at a tolerance of 1e-8 or less.
-// Throws Error if a parameter or result is not known, or the data do not lie within the run.
-FitResult fit(const std::function<TranslatedModel(const Settings&)>& translate,
-              const Measurements& data, const std::vector<FreeParameter>& free,
-              const SimulateOptions& options, const FitOptions& how = {});
+// Nonlinear least squares by Levenberg and Marquardt's method (Ceres Solver). Every measured result
+// weighs by the spread of its data. Runs are taken at a tolerance of 1e-8 or less. Derivatives are
+// those that a run carries along through its switches; where it cannot, they are differences of
+// runs. Throws Error if a parameter or result is not known, or the data do not lie within the run.
+FitResult fit(const CompiledModel::Source& translate, const Measurements& data,
+              const std::vector<FreeParameter>& free, const SimulateOptions& options,
+              const FitOptions& how = {});
 
 }  // namespace saltus

@@ -13,13 +13,12 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/processor_time.h"
-#include "base/suggest.h"
-#include "model/build.h"
+#include "model/input_data.h"
 
 namespace saltus {
 namespace {
@@ -59,6 +58,19 @@ std::string sequence_of(const std::vector<ModeId>& modes, const SimulateResult& 
   std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (left_out > 0) text += fmt::format(", and {} more", left_out);
   return text;
+}
+
+// The model with the values of the first run where others are not given: it need not have any.
+CompiledModel::Source first_run_of(const Study& study) {
+  if (study.design.runs() == 0) throw Error("the study has no runs");
+  return [translate = study.translate,
+          first = settings_of(study.design, 0)](const Settings& settings) {
+    Settings all = settings;
+    for (const auto& [name, value] : first)
+      if (std::ranges::none_of(settings, [&](const auto& s) { return s.first == name; }))
+        all.emplace_back(name, value);
+    return translate(all);
+  };
 }
 
 // Remembers the names of the results.
@@ -145,36 +157,36 @@ bool receive(int pipe, char* data, std::size_t bytes) {
 
 }  // namespace
 
-PreparedStudy::PreparedStudy(Study study) : study_(std::move(study)), system_("study") {
+PreparedStudy::PreparedStudy(Study study) : study_(std::move(study)), model_(first_run_of(study_)) {
   const Design& design = study_.design;
-  if (design.runs() == 0) throw Error("the study has no runs");
-  const TranslatedModel translated = study_.translate(settings_of(design, 0));
-  system_ = translated.system;
-  for (std::size_t j = 0; j < design.names.size(); ++j) {
-    const std::string& name = design.names[j];
+  std::set<std::string> names_of_records;
+  for (const RunRecord& record : study_.records)
+    if (!names_of_records.insert(record.name).second)
+      throw Error(fmt::format(
+          "two records are called '{0}'; give one another name: --record \"other = {0}\"",
+          record.name));
+  run_ = std::make_unique<CompiledModel::Run>(model_);
+  for (const std::string& name : design.names) {
     SignalInfo info{name, {}, {}};
-    const auto parameter = std::ranges::find(system_.parameters(), name, &Parameter::name);
-    if (parameter != system_.parameters().end()) {
+    const auto parameter = std::ranges::find(model_.parameters(), name, &ParameterValue::name);
+    if (parameter != model_.parameters().end()) {
       info.unit = parameter->unit;
       info.description = parameter->description;
-      translates_ = translates_ || translated.used.contains(name);
-    } else if (system_.flat() != nullptr) {
-      // Neither Integer nor Boolean parameters nor start values that others depend on are numbers
-      // that the translated model still has.
-      translates_ = true;
-    } else {
-      system_.set(name, design.run(0)[j]);  // a start value, or Error
     }
+    translates_ = translates_ || model_.decides_structure(name);
     factors_.push_back(std::move(info));
   }
-  if (!translates_) kept_ = std::make_unique<KeptWork>(&system_.graph());
+  if (!translates_) run_->set(settings_of(design, 0));  // Error for what is no start value
   LayoutSink names;
   SimulateOptions options = study_.options;
   options.sink = &names;
-  options.stop_time = options.start_time.value_or(system_.experiment.start_time);
+  const HybridSystem& system = run_->system();
+  const double start = options.start_time.value_or(system.experiment.start_time);
+  require_data(system, start, options.stop_time.value_or(system.experiment.stop_time));
+  options.stop_time = start;
   options.interval = 0.0;
   try {
-    simulate(system_, options);
+    run_->simulate(options);
   } catch (const Error&) {
     // With other values it may be right; then this run fails and the others do not.
     if (names.layout().signals.empty()) throw;
@@ -193,10 +205,10 @@ void PreparedStudy::warm_up() const {
   constexpr std::size_t kFewRuns = 16;  // not worth it
   constexpr std::size_t kWork = 1000000;
   constexpr std::size_t kMostSteps = 3000;
-  if (std::exchange(is_warm_, true) || kept_ == nullptr || runs() < kFewRuns) return;
+  if (std::exchange(is_warm_, true) || translates_ || runs() < kFewRuns) return;
   const auto begin = [&] {
     SimulateOptions options = study_.options;
-    options.max_steps = std::min(kMostSteps, kWork / (system_.variables().size() + 1) + 1);
+    options.max_steps = std::min(kMostSteps, kWork / (run_->system().variables().size() + 1) + 1);
     run(0, options);
   };
   // A run that takes its process with it is met by the block that it belongs to.
@@ -216,17 +228,12 @@ StudyRun PreparedStudy::run(std::size_t index, SimulateOptions options) const {
   const double begun = processor_seconds();
   StudyRun run;
   try {
-    const Settings settings = settings_of(study_.design, index);
-    HybridSystem system = translates_ ? study_.translate(settings).system : system_;
-    if (!translates_)
-      for (const auto& [name, value] : settings) system.set(name, value);
-    std::optional<KeptWork::Scope> scope;
-    if (kept_ != nullptr) scope.emplace(*kept_);
+    run_->set(settings_of(study_.design, index));
     RecordSink sink(study_.records);
     options.sink = &sink;
     options.progress = {};
     options.stop_requested = nullptr;
-    const SimulateResult result = simulate(system, options);
+    const SimulateResult result = run_->simulate(options);
     run.completed = result.completed();
     run.status = result.reason == StopReason::kStopTime ? "completed" : to_string(result.reason);
     run.message = result.message;

@@ -3,28 +3,15 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "base/kept_work.h"
-#include "model/system.h"
 #include "simulate/simulate.h"
+#include "study/compiled_model.h"
 #include "study/design.h"
 #include "study/record.h"
 
 namespace saltus {
-
-// Names and values given to a model when it is translated.
-using Settings = std::vector<std::pair<std::string, double>>;
-
-// A model as it comes from text, and the parameters whose values have decided what it is translated
-// to: these cannot be changed any more.
-struct TranslatedModel {
-  HybridSystem system;
-  std::set<std::string> used{};
-};
 
 // Many runs of one model, each with its own values of some parameters.
 struct Study {
@@ -57,8 +44,8 @@ class PreparedStudy {
   std::size_t runs() const { return study_.design.runs(); }
   // Units and descriptions of the varied parameters.
   const std::vector<SignalInfo>& factors() const { return factors_; }
-  const std::string& model() const { return system_.name(); }
-  const Experiment& experiment() const { return system_.experiment; }
+  const std::string& model() const { return model_.name(); }
+  const Experiment& experiment() const { return model_.experiment(); }
   // Whether the model is translated for every run, because a value decides about its structure.
   bool translates_every_run() const { return translates_; }
 
@@ -83,8 +70,8 @@ class PreparedStudy {
   StudyRun run(std::size_t index, SimulateOptions options) const;
 
   Study study_;
-  HybridSystem system_;
-  std::unique_ptr<KeptWork> kept_;
+  CompiledModel model_;
+  std::unique_ptr<CompiledModel::Run> run_;
   mutable bool is_warm_ = false;
   std::vector<SignalInfo> factors_;
   bool translates_ = false;

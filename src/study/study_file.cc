@@ -29,8 +29,16 @@ std::string quoted(const std::string& text) {
 std::string csv_text(const PreparedStudy& study, const std::vector<StudyRun>& runs) {
   const Design& design = study.study().design;
   std::string text = "run";
-  for (const std::string& name : design.names) text += "," + quoted(name);
-  for (const RunRecord& record : study.study().records) text += "," + quoted(record.name);
+  // What a record has in common with a column before or after it gets another name.
+  std::set<std::string> taken = {"run", "status", "end_time", "events", "modes", "message"};
+  const auto heading = [&](const std::string& wanted) {
+    std::string name = wanted;
+    while (!taken.insert(name).second) name += "_";
+    const std::string& made = name;
+    text += "," + quoted(made);
+  };
+  for (const std::string& name : design.names) heading(name);
+  for (const RunRecord& record : study.study().records) heading(record.name);
   text += ",status,end_time,events,modes,message\n";
   for (std::size_t k = 0; k < runs.size(); ++k) {
     text += fmt::format("{}", k);
