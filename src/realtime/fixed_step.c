@@ -13,7 +13,7 @@ static const double kAllowed = 1e-3;   /* relative difference of its two solutio
 
 enum {
   kMostRounds = 24,
-  kMostUpdates = 16, /* of pre() in one instant */
+  kMostUpdates = 32, /* of pre() in one instant */
   kMostNewton = 8,
   kAheadBits = FS_LEVELS - 12,
   kFarBits = FS_LEVELS - 6
@@ -62,11 +62,16 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->before = take_numbers(memory, &used, relations);
   e->ahead = take_numbers(memory, &used, relations);
   e->sizes = take_numbers(memory, &used, relations);
-  e->results = take_numbers(memory, &used,
-                            larger(larger(2 * m->most_items, 2 * m->reinit_count),
-                                   larger(m->termination_count, m->left_count)));
-  e->reset_values = take_numbers(memory, &used, m->reinit_count);
+  e->results = take_numbers(
+      memory, &used,
+      larger(larger(2 * m->most_items, 2 * m->reinit_count),
+             larger(larger(m->termination_count, m->left_count), 2 * m->entrance_count)));
   e->asked_values = take_numbers(memory, &used, m->reset_count);
+  e->entrance_slots = take_numbers(memory, &used, m->slot_count);
+  e->work_slots = take_numbers(memory, &used, m->slot_count);
+  e->left_relations = take_numbers(memory, &used, relations);
+  e->model_relations = take_numbers(memory, &used, relations);
+  e->projected = take_numbers(memory, &used, m->variable_count);
   e->at_zero = take_flags(memory, &used, relations);
   e->fired = take_flags(memory, &used, relations);
   e->located = take_flags(memory, &used, relations);
@@ -74,7 +79,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->violated = take_flags(memory, &used, relations);
   e->turned = take_flags(memory, &used, relations);
   e->reset_done = take_flags(memory, &used, m->reinit_count);
-  e->reset_pending = take_flags(memory, &used, m->reinit_count);
+  e->pending = take_flags(memory, &used, m->reset_count);
   e->asked = take_flags(memory, &used, m->reset_count);
   return used;
 }
@@ -893,12 +898,9 @@ static int hand_over(fs_engine* e, double t) {
   const fs_handover* h;
   int any = 0, any_asked = 0;
   size_t c, k;
-  clear_flags(e->asked, model->reset_count);
-  for (k = 0; k < model->reinit_count; ++k) {
-    if (!e->reset_pending[k]) continue;
-    any = any_asked = 1;
-    e->asked[model->reset_place[k]] = 1;
-    e->asked_values[model->reset_place[k]] = e->reset_values[k];
+  for (k = 0; k < model->reset_count; ++k) {
+    e->asked[k] = e->pending[k];
+    any = any_asked = any || e->asked[k];
   }
   write_state(e, t);
   for (c = 0; c < m->carried_count; ++c) {
@@ -1030,21 +1032,177 @@ static int agree(fs_engine* e, double t, int once) {
 static int reinitialise(fs_engine* e, double t) {
   const fs_model* m = e->model;
   int any = 0;
-  size_t k;
-  clear_flags(e->reset_pending, m->reinit_count);
+  size_t k, c;
+  clear_flags(e->pending, m->reset_count);
   if (m->reinit_count == 0) return 0;
   evaluate_in_model(e, &m->reinits, t, e->base_values, e->base_slopes,
                     e->results); /* left limits */
   for (k = 0; k < m->reinit_count; ++k) {
     const int asked = e->results[k] != 0.0;
+    const size_t place = m->reset_place[k];
     if (asked && !e->reset_done[k]) {
-      e->reset_pending[k] = 1;
+      /* It belongs to this hop: what the round has projected is taken back. */
+      for (c = 0; c < present(e)->carried_count && !any; ++c)
+        e->values[present(e)->carried[c]] = e->base_values[present(e)->carried[c]];
       any = 1;
-      e->reset_values[k] = e->results[m->reinit_count + k];
+      e->pending[place] = 1;
+      e->asked_values[place] = e->results[m->reinit_count + k];
+      e->values[m->reset_variables[place]] = e->asked_values[place];
     }
     e->reset_done[k] = (unsigned char)asked;
   }
   return any;
+}
+
+/* ---- State machines: a transition is taken in one round, and its target entered in the next ----
+ */
+
+/* Relations from the point by variables of the model. */
+static void evaluate_by_model(fs_engine* e, double t, double* out) {
+  const fs_model* m = e->model;
+  size_t l, i;
+  for (l = 0; l < m->level_count; ++l) {
+    const fs_level* level = &m->levels[l];
+    evaluate_in_model(e, &level->formulas, t, e->values, e->slopes, e->results);
+    for (i = 0; i < level->count; ++i)
+      if (level->items[i] < m->relation_count) out[level->items[i]] = e->results[i];
+  }
+}
+
+static int some_machine_fires(const fs_engine* e) {
+  size_t k;
+  for (k = 0; k < e->model->machine_count; ++k)
+    if (e->slots[e->model->machines[k]] != 0.0) return 1;
+  return 0;
+}
+
+/* Hands over to the states that are entered next. Relations that read what is handed over must not
+   judge them by what was left there long ago. Pre: the values are those of the round. */
+static int enter_states(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  size_t k, r;
+  if (!some_machine_fires(e)) return 0;
+  evaluate_in_model(e, &m->entrance_values, t, e->values, e->slopes, e->results);
+  for (k = 0; k < m->entrance_count; ++k) {
+    const fs_entrance* to = &m->entrances[k];
+    const double value = e->results[m->entrance_count + k];
+    if (e->results[k] == 0.0) continue;
+    if (to->place.kind == FS_SLOT) {
+      e->slots[to->place.index] = value;
+      e->slots[to->pre] = value;
+      continue;
+    }
+    e->values[to->place.index] = value;
+    if (to->reset == FS_NONE) continue;
+    e->pending[to->reset] = (unsigned char)to->is_set;
+    e->asked_values[to->reset] = value;
+  }
+  evaluate_by_model(e, t, e->model_relations);
+  for (r = 0; r < m->relation_count; ++r) {
+    const double value = e->model_relations[r];
+    if (value == e->left_relations[r] || !m->relations[r].is_continuous ||
+        e->at_zero[r] != (unsigned char)kAway)
+      continue;
+    e->left_relations[r] = value;
+    if (fabs(value) > kBand * e->sizes[r]) *relation_slot(e, r) = value > 0.0 ? 1.0 : 0.0;
+  }
+  copy(e->entrance_slots, e->slots, m->slot_count);
+  e->entered_state = 1;
+  return 1;
+}
+
+static int accept_values(fs_engine* e);
+
+/* Whether a machine leaves its state at the values at hand, whatever relations without a value say
+   there. Takes the discrete values that follow. */
+static int leaves_for_sure(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  const fs_mode* in = present(e);
+  int way;
+  copy(e->history, e->slots, m->slot_count);
+  for (way = 0; way < 3; ++way) {
+    size_t k;
+    copy(e->slots, e->history, m->slot_count);
+    for (k = 0; k < in->open_count && way < 2; ++k) *relation_slot(e, in->open[k]) = (double)way;
+    (void)take_values(e, t, 0);
+    if (some_machine_fires(e)) continue;
+    copy(e->slots, e->history, m->slot_count);
+    return 0;
+  }
+  return 1;
+}
+
+/* Of the relations with a value on the way that have not been passed, the first that changes on the
+   straight line from the base to the projected values; FS_NONE: none does. */
+static size_t first_on_the_way(const fs_engine* e, double* fraction) {
+  const fs_mode* in = present(e);
+  size_t first = FS_NONE;
+  size_t k;
+  for (k = 0; k < in->path_count; ++k) {
+    const size_t r = in->path[k];
+    const double begin = e->left_relations[r];
+    const double end = e->model_relations[r];
+    const double side = e->slots[e->model->relations[r].slot] != 0.0 ? 1.0 : -1.0;
+    double at;
+    if (e->at_zero[r] != (unsigned char)kAway || side * begin < -kBand * e->sizes[r] ||
+        !(side * end < -kBand * e->sizes[r]))
+      continue;
+    at = fmax(side * begin, 0.0) / (fmax(side * begin, 0.0) - side * end);
+    if (first != FS_NONE && !(at < *fraction)) continue;
+    first = r;
+    *fraction = at;
+  }
+  return first;
+}
+
+/* The projection into states just entered, judged as offline (MO): what leads out of them holds
+   where it begins: nothing moves; on the way: it ends there; at its end only: it stands. Returns
+   whether a state is left. */
+static int leave_on_the_way(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  const fs_mode* in = present(e);
+  const fs_handover* h;
+  double fraction = 0.0;
+  int leaves;
+  size_t jumped = FS_NONE;
+  size_t k;
+  if (!e->entered_state) return 0;
+  e->entered_state = 0;
+  for (k = 0; k < in->carried_count && jumped == FS_NONE; ++k) {
+    const double from = e->base_values[in->carried[k]];
+    const double to = e->values[in->carried[k]];
+    if (fabs(to - from) > 1e-7 * fmax(1.0, fabs(from))) jumped = in->carried[k];
+  }
+  if (jumped == FS_NONE) return 0;
+  h = find_handover(e);
+  if (h == NULL || !h->is_rigid) { /* a relation has a say in the impulse */
+    e->status |= FS_STATE_JUMPED;
+    e->jumped = jumped;
+    return 0;
+  }
+  evaluate_by_model(e, t, e->model_relations);
+  copy(e->projected, e->values, m->variable_count);
+  copy(e->work_slots, e->slots, m->slot_count);
+  (void)accept_values(e);
+  for (k = 0; k < m->relation_count; ++k)
+    if (m->relations[k].is_continuous)
+      *relation_slot(e, k) = e->entrance_slots[m->relations[k].slot];
+  copy(e->values, e->base_values, m->variable_count);
+  leaves = leaves_for_sure(e, t);
+  while (!leaves) {
+    const size_t r = first_on_the_way(e, &fraction);
+    if (r == FS_NONE) break;
+    *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
+    for (k = 0; k < in->carried_count; ++k) {
+      const size_t v = in->carried[k];
+      e->values[v] = e->base_values[v] + fraction * (e->projected[v] - e->base_values[v]);
+    }
+    leaves = leaves_for_sure(e, t);
+  }
+  if (leaves) return 1;
+  copy(e->values, e->projected, m->variable_count);
+  copy(e->slots, e->work_slots, m->slot_count);
+  return 0;
 }
 
 static int accept_values(fs_engine* e) {
@@ -1114,9 +1272,11 @@ static void begin_instant(fs_engine* e, double t) {
   copy(e->base_slopes, e->slopes, m->variable_count);
   copy(e->left_values, e->values, m->variable_count);
   copy(e->left_slopes, e->slopes, m->variable_count);
-  clear_flags(e->reset_pending, m->reinit_count);
+  if (m->machine_count > 0) evaluate_by_model(e, t, e->left_relations);
+  clear_flags(e->pending, m->reset_count);
   clear_flags(e->turned, m->relation_count);
   e->entered_mode = 0;
+  e->entered_state = 0;
 }
 
 /* pre() of unknowns, from where the rounds start: what a round does to them is not seen by it. */
@@ -1158,7 +1318,7 @@ static void settle(fs_engine* e, double t) {
   begin_instant(e, t);
   for (k = 0; k < updates && changed; ++k) {
     const size_t before = e->mode;
-    int agreed, moved, resets;
+    int agreed, moved, resets, leaves, enters;
     ++rounds;
     take_left_limits(e, t);
     copy(e->entry_slots, e->slots, m->slot_count);
@@ -1183,15 +1343,19 @@ static void settle(fs_engine* e, double t) {
     }
     take_terminations(e, t);
     resets = reinitialise(e, t);
-    was_reset = was_reset || resets;
-    e->entered_mode = e->mode != before || resets;
+    leaves = !resets && leave_on_the_way(e, t);
+    enters = enter_states(e, t);
+    was_reset = was_reset || resets || enters;
+    e->entered_mode = e->mode != before || resets || enters;
     changed = accept_values(e);
-    changed = changed || resets || moved;
+    changed = changed || resets || leaves || enters || moved;
     if (!changed) changed = leave_zero(e, t);
     if (!changed && !m->propagates) changed = leave_rest(e, t);
     copy(e->base_values, e->values, m->variable_count);
     copy(e->base_slopes, e->slopes, m->variable_count);
     if (e->is_terminated) break;
+    /* A state that has been left must not be solved again with what was handed over. */
+    if (enters) (void)take_values(e, t, 0);
   }
   if (changed && !e->is_terminated) {
     e->status |= FS_NOT_SETTLED;
@@ -1202,7 +1366,8 @@ static void settle(fs_engine* e, double t) {
   /* What is held may have changed since the last point: pre(). */
   if (!fs_enter(e, e->mode, t)) e->status |= FS_STATE_NOT_FINITE;
   write_state(e, t);
-  jumping = was_reset || enters_rigidly(e) ? FS_NONE
+  jumping = was_reset || enters_rigidly(e)
+                ? FS_NONE
                 : jumping_variable(e, m->step * (m->adjustment == FS_ADJUST_EXACT ? 1e-3 : 2.0));
   if (jumping != FS_NONE) {
     e->status |= FS_STATE_JUMPED;
@@ -1330,15 +1495,20 @@ static int fire_samples(fs_engine* e, double t) {
   return any;
 }
 
-/* Inputs that are not finite are refused and the last ones held. What they change at once is an
-   event at the beginning of the sample. Returns whether there is one. */
+static int is_value_of(const fs_input* in, double value) {
+  if (!isfinite(value)) return 0;
+  return !in->is_discrete || (value == floor(value) && value >= in->least && value <= in->most);
+}
+
+/* Inputs that are no values of their types are refused and the last ones held. What they change at
+   once is an event at the beginning of the sample. Returns whether there is one. */
 static int take_inputs(fs_engine* e, const double* inputs) {
   const fs_model* m = e->model;
   int any = 0, is_event = 0;
   size_t k, r;
   for (k = 0; k < m->input_count; ++k) {
     const fs_input* in = &m->inputs[k];
-    if (!isfinite(inputs[k])) {
+    if (!is_value_of(in, inputs[k])) {
       e->status |= FS_INPUT_REFUSED;
       continue;
     }

@@ -139,6 +139,7 @@ class RealtimeEngine {
   void compile_levels(const std::vector<std::vector<Expr>>& inputs, const std::vector<Expr>& sizes);
   void list_outputs();
   void list_samples();
+  void compile_resets(const std::vector<std::vector<Expr>>& inputs);
   void find_start();
   void rehearse(double stop_time);
   std::size_t add_mode(std::size_t flat);
@@ -155,6 +156,8 @@ class RealtimeEngine {
   void note_way(std::size_t mode);
   void compile_lookup();
   void make_handover(double t) noexcept;
+  void add_handover(std::size_t mode, double t, const SystemState& point,
+                    const std::vector<unsigned char>& asked);
   void tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept;
 
   HybridSystem system_;
@@ -186,11 +189,13 @@ class RealtimeEngine {
   fs_model tables_{};
   fs_engine engine_{};
   SystemState start_state_;
-  TapeFormulas relation_sizes_, reinits_, terminations_, lefts_, conditions_;
+  TapeFormulas relation_sizes_, reinits_, entrance_values_, terminations_, lefts_, conditions_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<fs_relation> relation_table_;
   std::vector<fs_level> level_table_;
-  std::vector<std::size_t> equation_slots_, reset_place_, left_slots_, row_modes_;
+  std::vector<std::size_t> equation_slots_, reset_place_, reset_variables_, machine_slots_,
+      left_slots_, row_modes_;
+  std::vector<fs_entrance> entrance_table_;
   std::vector<fs_discrete> discrete_table_;
   std::vector<fs_sample> sample_table_;
   std::vector<fs_input> input_table_;
