@@ -142,6 +142,7 @@ std::string write_mode(Definitions& to, std::string& text, const fs_mode& m, std
   put("reads_time", std::to_string(m.reads_time));
   put("held_count", index(m.held_count));
   put("held", to.places(m.held, m.held_count));
+  put("moving_count", index(m.moving_count));
   put("key_count", index(m.key_count));
   put("key", to.indices(m.key, m.key_count));
   put("residual", to.formulas(m.residual));

@@ -14,6 +14,7 @@ static const double kAllowed = 1e-3;   /* relative difference of its two solutio
 enum {
   kMostRounds = 24,
   kMostUpdates = 32, /* of pre() in one instant */
+  kMostTurns = 5,    /* of a relation at zero, in one instant */
   kMostNewton = 8,
   kAheadBits = FS_LEVELS - 12,
   kFarBits = FS_LEVELS - 6
@@ -62,6 +63,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->before = take_numbers(memory, &used, relations);
   e->ahead = take_numbers(memory, &used, relations);
   e->sizes = take_numbers(memory, &used, relations);
+  e->rest = take_numbers(memory, &used, relations);
   e->results = take_numbers(
       memory, &used,
       larger(larger(2 * m->most_items, 2 * m->reinit_count),
@@ -76,6 +78,7 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->fired = take_flags(memory, &used, relations);
   e->located = take_flags(memory, &used, relations);
   e->armed = take_flags(memory, &used, relations);
+  e->crossed = take_flags(memory, &used, relations);
   e->violated = take_flags(memory, &used, relations);
   e->turned = take_flags(memory, &used, relations);
   e->reset_done = take_flags(memory, &used, m->reinit_count);
@@ -720,12 +723,38 @@ static void evaluate_in_model(const fs_engine* e, const fs_formulas* formulas, d
   formulas->evaluate(formulas->self, in, out);
 }
 
+/* How far a relation may be from zero without having left it: what it moves in the tick of an
+   event, and what it was off when it was put back there. A lock that keeps accelerations keeps that
+   slip. */
+static double leaving_width(const fs_engine* e, size_t r) {
+  return fmax(kBand * e->sizes[r], fmin(e->rest[r], 100.0 * kBand * e->sizes[r]));
+}
+
+/* What counts as zero in an instant: more, so that what has left zero with it counts, too. */
+static double zero_width(const fs_engine* e, size_t r) {
+  return fmax(4.0 * kBand * e->sizes[r], leaving_width(e, r));
+}
+
 static int relation_value(const fs_engine* e, size_t r, double value) {
   const fs_relation* relation = &e->model->relations[r];
   const int exact = relation->is_strict ? value > 0.0 : value >= 0.0;
-  if (!relation->is_continuous || fabs(value) > kBand * e->sizes[r]) return exact;
+  if (!relation->is_continuous || fabs(value) > zero_width(e, r)) return exact;
+  if (e->sizes[r] == 0.0) return exact; /* zero for good, with these discrete values */
+  if (e->at_zero[r] == kFired && e->is_as_before &&
+      fabs(fabs(value) - 0.5 * e->rest[r]) <= 1e-6 * e->rest[r] + kNoise * e->sizes[r])
+    return e->crossed[r]; /* what fired it still does */
   if (e->at_zero[r] != kAway || e->keeps_at_zero) return e->slots[relation->slot] != 0.0;
   return !relation->is_strict;
+}
+
+/* Whether the point is that of the discrete values with which the round of pre() began. */
+static int is_as_before(const fs_engine* e) {
+  size_t k;
+  for (k = 0; k < e->model->discrete_count; ++k) {
+    const size_t slot = e->model->discretes[k].slot;
+    if (e->slots[slot] != e->entry_slots[slot]) return 0;
+  }
+  return 1;
 }
 
 /* Relations and discrete equations from the point. With `adopt` 0, relations that may cross zero
@@ -734,6 +763,7 @@ static size_t take_values(fs_engine* e, double t, int adopt) {
   const fs_model* m = e->model;
   size_t count = 0;
   size_t l, i;
+  e->is_as_before = is_as_before(e);
   clear_flags(e->violated, m->relation_count);
   for (l = 0; l < m->level_count; ++l) {
     const fs_level* level = &m->levels[l];
@@ -805,7 +835,7 @@ static int leave_zero(fs_engine* e, double t) {
     double* value = relation_slot(e, r);
     const int at_zero_value = !m->relations[r].is_strict;
     const double side = *value != 0.0 ? 1.0 : -1.0;
-    if (e->at_zero[r] != kFired || fabs(e->relation_values[r]) > kBand * e->sizes[r] ||
+    if (e->at_zero[r] != kFired || fabs(e->relation_values[r]) > zero_width(e, r) ||
         (*value != 0.0) == at_zero_value)
       continue;
     e->at_zero[r] = kWasThere;
@@ -818,7 +848,7 @@ static int leave_zero(fs_engine* e, double t) {
 
 static int is_resting(const fs_engine* e, size_t r) {
   return e->model->relations[r].is_continuous && e->at_zero[r] == kWasThere &&
-         fabs(e->relation_values[r]) <= kBand * e->sizes[r];
+         fabs(e->relation_values[r]) <= zero_width(e, r);
 }
 
 /* A relation that rests at zero, as the slip of a brake does that others hold, changes at the
@@ -861,21 +891,30 @@ static int leave_rest(fs_engine* e, double t) {
 
 static int is_open(fs_engine* e, size_t r) {
   return e->model->relations[r].is_continuous && !e->model->relations[r].is_strict &&
-         *relation_slot(e, r) != 0.0 && fabs(e->relation_values[r]) <= kBand * e->sizes[r];
+         *relation_slot(e, r) != 0.0 && fabs(e->relation_values[r]) <= zero_width(e, r);
 }
 
-/* Where a mode is entered, what holds only because it is at zero takes the value just after. */
+/* What turned in this instant because it was to leave zero; not in a circle. */
+static int has_turned(const fs_engine* e, size_t r) {
+  return e->turned[r] != 0 && e->turned[r] < kMostTurns &&
+         fabs(e->relation_values[r]) <= zero_width(e, r);
+}
+
+/* Where a mode is entered, what holds only because it is at zero takes the value just after; so
+   does what turned before, which the mode now entered may hold at zero. */
 static void look_beyond_zero(fs_engine* e, double t) {
   const size_t count = e->model->relation_count;
   int any = 0;
   size_t r;
   evaluate_relations(e, t, e->relation_values);
-  for (r = 0; r < count && !any; ++r) any = is_open(e, r);
+  for (r = 0; r < count && !any; ++r) any = is_open(e, r) || has_turned(e, r);
   if (!any || !look_ahead(e, t, kAheadBits)) return;
   for (r = 0; r < count; ++r) {
     const double moved = e->ahead[r] - e->relation_values[r];
-    if (!is_open(e, r) || fabs(moved) <= 1e-14 * e->sizes[r]) continue;
-    *relation_slot(e, r) = moved > 0.0 ? 1.0 : 0.0;
+    const int stays = fabs(moved) <= 1e-14 * e->sizes[r];
+    if (!has_turned(e, r) && (!is_open(e, r) || stays)) continue;
+    if (has_turned(e, r)) ++e->turned[r];
+    *relation_slot(e, r) = stays ? (double)!e->model->relations[r].is_strict : moved > 0.0;
     e->at_zero[r] = kWasThere;
   }
 }
@@ -1104,7 +1143,7 @@ static int enter_states(fs_engine* e, double t) {
         e->at_zero[r] != (unsigned char)kAway)
       continue;
     e->left_relations[r] = value;
-    if (fabs(value) > kBand * e->sizes[r]) *relation_slot(e, r) = value > 0.0 ? 1.0 : 0.0;
+    if (fabs(value) > zero_width(e, r)) *relation_slot(e, r) = value > 0.0 ? 1.0 : 0.0;
   }
   copy(e->entrance_slots, e->slots, m->slot_count);
   e->entered_state = 1;
@@ -1144,8 +1183,8 @@ static size_t first_on_the_way(const fs_engine* e, double* fraction) {
     const double end = e->model_relations[r];
     const double side = e->slots[e->model->relations[r].slot] != 0.0 ? 1.0 : -1.0;
     double at;
-    if (e->at_zero[r] != (unsigned char)kAway || side * begin < -kBand * e->sizes[r] ||
-        !(side * end < -kBand * e->sizes[r]))
+    if (e->at_zero[r] != (unsigned char)kAway || side * begin < -zero_width(e, r) ||
+        !(side * end < -zero_width(e, r)))
       continue;
     at = fmax(side * begin, 0.0) / (fmax(side * begin, 0.0) - side * end);
     if (first != FS_NONE && !(at < *fraction)) continue;
@@ -1227,8 +1266,49 @@ static void arm(fs_engine* e) {
   size_t r;
   for (r = 0; r < e->model->relation_count; ++r) {
     const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
-    if (side * e->relation_values[r] > kBand * e->sizes[r]) e->armed[r] = 1;
+    if (side * e->relation_values[r] > leaving_width(e, r)) {
+      e->armed[r] = 1;
+      e->rest[r] = 0.0;
+    }
     e->before[r] = e->relation_values[r];
+  }
+}
+
+static int moves_the_mode(const fs_engine* e, size_t slot) {
+  const fs_mode* m = present(e);
+  size_t k;
+  for (k = 0; k < m->moving_count; ++k)
+    if (m->held[k].kind == FS_SLOT && m->held[k].index == slot) return 1;
+  return 0;
+}
+
+/* A relation that rests at zero keeps the value it had on the way there as long as something hangs
+   on it (OT's automata: "torque > bound" while it slides at the bound). Where nothing does it has
+   the value of zero: a slip that was negative once must not lock what is let go later. */
+static void forget_the_way(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  int any = 0;
+  size_t r;
+  evaluate_relations(e, t, e->relation_values);
+  for (r = 0; r < m->relation_count; ++r) {
+    const int has_zero_value = (*relation_slot(e, r) != 0.0) == !m->relations[r].is_strict;
+    e->located[r] = m->relations[r].is_continuous && !has_zero_value &&
+                    fabs(e->relation_values[r]) <= zero_width(e, r) &&
+                    !moves_the_mode(e, m->relations[r].slot);
+    any = any || e->located[r];
+  }
+  if (!any || !look_ahead(e, t, kFarBits)) return;
+  for (r = 0; r < m->relation_count; ++r) {
+    if (!e->located[r] || fabs(e->ahead[r] - e->relation_values[r]) > kNoise * e->sizes[r])
+      continue;
+    *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
+    copy(e->work_slots, e->slots, m->slot_count);
+    (void)take_values(e, t, 0);
+    if (memcmp(e->work_slots, e->slots, m->slot_count * sizeof(double)) == 0 &&
+        find_mode(e, t) == e->mode)
+      continue;
+    copy(e->slots, e->work_slots, m->slot_count);
+    *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
   }
 }
 
@@ -1241,6 +1321,7 @@ static void arm_anew(fs_engine* e, double t) {
   evaluate_relations(e, t, e->relation_values);
   for (r = 0; r < m->relation_count; ++r) {
     const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
+    e->rest[r] = fmax(0.0, -2.0 * side * e->relation_values[r]);
     e->armed[r] = e->armed[r] && side * e->before[r] > 0.0 &&
                   side * e->relation_values[r] > kNoise * e->sizes[r];
   }
@@ -1262,11 +1343,12 @@ static void begin_instant(fs_engine* e, double t) {
   evaluate_in_model(e, &m->sizes, t, e->values, e->slopes, e->sizes);
   evaluate_relations(e, t, e->relation_values);
   for (r = 0; r < m->relation_count; ++r) {
-    e->at_zero[r] =
-        fabs(e->relation_values[r]) <= kBand * e->sizes[r] ? (unsigned char)kWasThere : 0;
+    e->at_zero[r] = fabs(e->relation_values[r]) <= zero_width(e, r) ? (unsigned char)kWasThere : 0;
     if (!e->fired[r]) continue;
     *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
     e->at_zero[r] = kFired;
+    e->crossed[r] = *relation_slot(e, r) != 0.0;
+    e->rest[r] = 2.0 * fabs(e->relation_values[r]);
   }
   copy(e->base_values, e->values, m->variable_count);
   copy(e->base_slopes, e->slopes, m->variable_count);
@@ -1366,6 +1448,7 @@ static void settle(fs_engine* e, double t) {
   /* What is held may have changed since the last point: pre(). */
   if (!fs_enter(e, e->mode, t)) e->status |= FS_STATE_NOT_FINITE;
   write_state(e, t);
+  if (!changed) forget_the_way(e, t);
   jumping = was_reset || enters_rigidly(e)
                 ? FS_NONE
                 : jumping_variable(e, m->step * (m->adjustment == FS_ADJUST_EXACT ? 1e-3 : 2.0));
@@ -1394,7 +1477,7 @@ FS_API void fs_outputs(fs_engine* e, double* outputs) {
 
 static int is_violated(fs_engine* e, size_t r) {
   const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
-  return side * e->relation_values[r] < (e->armed[r] ? 0.0 : -kBand * e->sizes[r]);
+  return side * e->relation_values[r] < (e->armed[r] ? 0.0 : -leaving_width(e, r));
 }
 
 /* Relations whose slot no longer says what they are, marked in `fired`. One that is still at zero
@@ -1535,6 +1618,7 @@ static int take_inputs(fs_engine* e, const double* inputs) {
 
 FS_API void fs_restart(fs_engine* e) {
   const fs_model* m = e->model;
+  size_t k;
   e->sample = 0;
   e->is_pending = 0;
   e->is_terminated = 0;
@@ -1545,7 +1629,11 @@ FS_API void fs_restart(fs_engine* e) {
   clear_flags(e->reset_done, m->reinit_count);
   clear_flags(e->fired, m->relation_count);
   clear_flags(e->armed, m->relation_count);
+  for (k = 0; k < m->relation_count; ++k) e->rest[k] = 0.0;
   (void)fs_enter(e, m->start_mode, m->start_time);
+  evaluate_in_model(e, &m->sizes, m->start_time, e->values, e->slopes, e->sizes);
+  clear_flags(e->at_zero, m->relation_count);
+  forget_the_way(e, m->start_time);
   arm_anew(e, m->start_time);
 }
 

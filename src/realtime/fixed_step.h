@@ -117,6 +117,7 @@ typedef struct {
   int reads_time;
   size_t held_count;
   const fs_place* held;
+  size_t moving_count; /* of these, the first that the equations read */
   size_t key_count;
   const size_t* key; /* which held values the matrix reads */
   fs_formulas residual;
@@ -298,6 +299,7 @@ typedef struct {
   size_t jumped; /* the variable of FS_STATE_JUMPED */
   /* The instant at hand. state: the point; base: where a round starts from; left: left limits. */
   int keeps_at_zero;
+  int is_as_before; /* the discrete values are those with which the round of pre() began */
   int entered_mode;
   int entered_state; /* a machine has; what its projection passes is not judged yet */
   int crossing_is_past;
@@ -314,6 +316,7 @@ typedef struct {
   double* before;
   double* ahead;
   double* sizes;
+  double* rest;    /* by relation: how far from zero it may be without having left it */
   double* results; /* of formulas */
   double* conditions;
   double* asked_values;   /* by variable that is set */
@@ -325,6 +328,7 @@ typedef struct {
   unsigned char* at_zero;
   unsigned char* fired;
   unsigned char* located;
+  unsigned char* crossed; /* of what fired: its value then */
   unsigned char* armed; /* has left zero since the last event, on the side its slot says */
   unsigned char* reset_done;
   unsigned char* pending; /* by variable that is set: in the next round */

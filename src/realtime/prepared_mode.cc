@@ -78,6 +78,8 @@ PreparedMode::PreparedMode(const HybridSystem& system, ModeCore mode,
 
   std::vector<Expr> residuals;
   for (std::size_t i = 0; i < n; ++i) residuals.push_back(core.formula(i));
+  list_held(leaves_of(residuals));
+  tables_.moving_count = held_.size();
   std::vector<Expr> read = definition.held;
   for (const std::vector<Expr>* list :
        {&relations, &std::as_const(variables), &std::as_const(outputs)})
@@ -179,7 +181,8 @@ void PreparedMode::list_unknowns(const Dae& core) {
 void PreparedMode::list_held(const std::vector<Expr>& read) {
   const DaeDefinition& definition = core_.dae->definition();
   std::unordered_set<const Node*> listed;
-  for (const auto* symbols : {&definition.unknowns, &definition.derivatives})
+  for (const auto* symbols :
+       {&definition.unknowns, &definition.derivatives, &std::as_const(held_symbols_)})
     for (const Expr& symbol : *symbols) listed.insert(symbol.node());
   for (const Expr& leaf : read)
     if ((leaf.is_slot() || leaf.is_variable()) && listed.insert(leaf.node()).second) {
