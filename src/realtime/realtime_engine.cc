@@ -280,28 +280,34 @@ ModeId RealtimeEngine::flat_mode(std::size_t index) {
   return flat_modes_[index];
 }
 
+// For the search for a start; null if the mode cannot be analysed, or not by its structure alone.
+ModeRun* RealtimeEngine::start_run(std::size_t index, bool by_numbers_too) {
+  StartRun& start = start_runs_[index];
+  if (start.run != nullptr || start.is_refused) return start.run.get();
+  const ModeId id = flat_mode(index);
+  try {
+    if (!start.is_unsettled) {
+      check_structure(system_, system_.modes()[id.index()]);
+      start.run = make_mode_run(system_, id, offline_options(), 1e-9, tables_.start_time,
+                                start_state_, warnings_);
+      start.is_unsettled = start.run == nullptr;
+    }
+    if (start.run == nullptr && by_numbers_too)
+      start.run = std::make_unique<ModeRun>(
+          system_, analyse_by_numbers(system_, id, tables_.start_time, start_state_),
+          offline_options(), 1e-9);
+  } catch (const Error&) {
+    start.is_refused = true;
+  }
+  return start.run.get();
+}
+
 // The start is an offline matter: the initial problem and the first event iteration.
 void RealtimeEngine::find_start() {
   start_state_ = start_state(system_);
-  const auto visit = [this](std::size_t index) -> ModeRun* {
-    std::unique_ptr<ModeRun>& run = start_runs_[index];
-    if (run == nullptr) {
-      const ModeId id = flat_mode(index);
-      try {
-        check_structure(system_, system_.modes()[id.index()]);
-        run = make_mode_run(system_, id, offline_options(), 1e-9, tables_.start_time, start_state_,
-                            warnings_);
-        if (run == nullptr) {
-          auto analysed = analyse_by_numbers(system_, id, tables_.start_time, start_state_);
-          run = std::make_unique<ModeRun>(system_, std::move(analysed), offline_options(), 1e-9);
-        }
-      } catch (const Error&) {
-        return nullptr;
-      }
-    }
-    return run.get();
-  };
-  events_ = std::make_unique<EventIteration>(system_, visit, [] { return false; });
+  events_ = std::make_unique<EventIteration>(
+      system_, [this](std::size_t index) { return start_run(index, true); }, [] { return false; });
+  events_->try_modes_by([this](std::size_t index) { return start_run(index, false); });
   const Settled settled = events_->start(tables_.start_time, start_state_);
   if (!settled.ok) throw Error(settled.problem);
   for (std::size_t k = 0; k < inputs_.size(); ++k)

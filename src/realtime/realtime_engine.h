@@ -140,6 +140,7 @@ class RealtimeEngine {
   void list_outputs();
   void list_samples();
   void compile_resets(const std::vector<std::vector<Expr>>& inputs);
+  ModeRun* start_run(std::size_t index, bool by_numbers_too);
   void find_start();
   void rehearse(double stop_time);
   std::size_t add_mode(std::size_t flat);
@@ -170,7 +171,12 @@ class RealtimeEngine {
   RealtimeFormulas formulas_;
   std::vector<std::string> warnings_;
   std::unique_ptr<EventIteration> events_;
-  std::map<std::size_t, std::unique_ptr<ModeRun>> start_runs_;
+  struct StartRun {
+    std::unique_ptr<ModeRun> run;
+    bool is_unsettled = false;  // by structure
+    bool is_refused = false;
+  };
+  std::map<std::size_t, StartRun> start_runs_;
   std::vector<ModeId> flat_modes_;
   // By mode of the engine. A mode of the model may have several: one for all held values, and some
   // for values with which that one is singular.
