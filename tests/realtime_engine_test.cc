@@ -89,6 +89,24 @@ TEST(Realtime, LocksAtTheExactTimeInsideOfASample) {
   }
 }
 
+// Three inertias of 1, 2, 3 at 6, 0, 1 rad/s are locked in a cycle at 1 s: one lock is redundant,
+// and they share 9 kg m2/s.
+TEST(Realtime, LocksInACycleShareTheMomentum) {
+  const RealtimeResult result = run(from_text(R"(model Cycle
+  Real a(start = 6, fixed = true), b(start = 0, fixed = true), c(start = 1, fixed = true);
+  Real ab, bc, ca;
+  Boolean locked = time > 1;
+equation
+  der(a) = -ab + ca;
+  2*der(b) = ab - bc;
+  3*der(c) = bc - ca;
+  if locked then a = b; b = c; c = a; else ab = 0; bc = 0; ca = 0; end if;
+end Cycle;)"),
+                                    {.step = 0.013, .stop_time = 2.0});
+  EXPECT_TRUE(result.run.completed()) << result.run.message;
+  for (const char* w : {"a", "b", "c"}) EXPECT_NEAR(result.run.final.at(w), 1.5, 1e-12) << w;
+}
+
 // w1' = -3 - w1, w2' = 1.5 from 5 and 0: w1 = 8 e^-t - 3, so the slip ends where that is 1.5 t.
 const char* const kCurved = R"(model Curved
   Real w1(start = 5, fixed = true), w2(start = 0, fixed = true), tau;

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -98,6 +100,36 @@ TEST(RealtimeInputs, GarbageIsRefusedHeldAndForgotten) {
   }
 }
 
+// A Boolean is 0 or 1, an Integer whole, an enumeration one of its literals.
+TEST(RealtimeInputs, ValuesThatTheTypeDoesNotHaveAreRefused) {
+  const HybridSystem system = from_text(R"(model Typed
+  type Gear = enumeration(park, one, two);
+  input Boolean on(start = false);
+  input Integer n(start = 3);
+  input Gear gear(start = Gear.one);
+  Real y = (if on then 100 else 0) + 10*n + Integer(gear);
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+end Typed;)");
+  RealtimeEngine engine(system, {.step = 0.1, .stop_time = 0.3, .outputs = {"y"}});
+  ASSERT_EQ(engine.inputs().size(), 3U);
+  const struct {
+    double in[3];
+    bool refused;
+    double y;
+  } cases[] = {
+      {{1, 2, 3}, false, 123},         {{0.5, 1, 1}, true, 111},  {{-1, 1.5, 2}, true, 112},
+      {{0, 4, 4}, true, 42},           {{0, 4, 0}, true, 42},     {{0, 4, 1.5}, true, 42},
+      {{kInfinity, NAN, 3}, true, 43}, {{0, 1e300, 3}, true, 43}, {{1, -2, 1}, false, 81}};
+  double row[1];
+  for (const auto& c : cases) {
+    EXPECT_EQ((engine.step(c.in) & kInputRefused) != 0, c.refused);
+    engine.read_outputs(row);
+    EXPECT_EQ(row[0], c.y);
+  }
+}
+
 // The force makes the state overflow: it is held, told, and the next input that is fine goes on.
 TEST(RealtimeInputs, AStateThatOverflowsIsHeldUntilTheInputRecovers) {
   const HybridSystem system = from_text(kMass);
@@ -157,6 +189,7 @@ TEST(RealtimeInputs, FilesThatAreWrongAreRefusedWithTheirLine) {
   EXPECT_NE(refusal_of_file("time,f\n1,1\n0,1\n").find(":3: times"), std::string::npos);
   EXPECT_NE(refusal_of_file("time,f,f\n").find("twice"), std::string::npos);
   EXPECT_NE(refusal_of_file("").find("empty"), std::string::npos);
+  EXPECT_NE(refusal_of_file("time,\"u[1,2]\"\n").find("'u[1,2]' is no input"), std::string::npos);
 }
 
 // CRC-32 of "123456789" is the check value of its definition.
@@ -270,6 +303,70 @@ TEST(InputLink, LostLateRepeatedAndMalformedFramesAreCountedAndTheLastGoodOneHol
   EXPECT_EQ(answer.time, 0.25);
   EXPECT_EQ(answer.status, kEventTaken);
   EXPECT_EQ(answer.values[0], 42.0);
+}
+
+// A control unit that starts again counts from zero: its ninth frame is taken at the latest.
+TEST(InputLink, ASenderThatStartsAgainIsHeardAgain) {
+  const int port = free_port();
+  InputLink link({.udp_port = port, .shared_memory = {}, .wait = 0.0}, 1, 1, {0.5});
+  const Peer peer(port);
+  peer.send(bytes_of(frame_of(5000, 1.0)));
+  EXPECT_EQ(link.receive()[0], 1.0);
+  for (std::uint64_t k = 1; k < InputLink::kRestart; ++k) {
+    peer.send(bytes_of(frame_of(k, 2.0)));
+    EXPECT_EQ(link.receive()[0], 1.0) << k;
+  }
+  peer.send(bytes_of(frame_of(InputLink::kRestart, 3.0)));
+  EXPECT_EQ(link.receive()[0], 3.0);
+  peer.send(bytes_of(frame_of(InputLink::kRestart + 1, 4.0)));
+  EXPECT_EQ(link.receive()[0], 4.0);
+  EXPECT_EQ(link.counts().restarts, 1U);
+  EXPECT_EQ(link.counts().lost, 0U);
+  // Late ones that do not count up went astray.
+  for (int k = 0; k < 40; ++k) peer.send(bytes_of(frame_of(k % 2, 9.0)));
+  EXPECT_EQ(link.receive()[0], 4.0);
+  EXPECT_EQ(link.counts().restarts, 1U);
+}
+
+// Datagrams of every length and of random bytes, with a good head or without.
+TEST(InputLink, RandomDatagramsAreIgnored) {
+  const int port = free_port();
+  InputLink link({.udp_port = port, .shared_memory = {}, .wait = 0.0}, 2, 1, {0.5, 0.25});
+  const Peer peer(port);
+  std::mt19937_64 engine(17);
+  std::size_t sent = 0;
+  for (int round = 0; round < 200; ++round) {
+    for (int k = 0; k < 20; ++k, ++sent) {
+      std::vector<unsigned char> bytes(engine() % 200);
+      for (unsigned char& b : bytes) b = static_cast<unsigned char>(engine());
+      const std::vector<unsigned char> good = bytes_of(frame_of(1, 1.0));
+      if (k % 2 == 0)
+        std::copy_n(good.begin(), std::min<std::size_t>(bytes.size(), 8), bytes.begin());
+      peer.send(bytes);
+    }
+    EXPECT_EQ(link.receive()[0], 0.5);
+    EXPECT_EQ(link.receive()[1], 0.25);
+  }
+  EXPECT_EQ(link.counts().taken, 0U);
+  EXPECT_EQ(link.counts().malformed, sent);
+}
+
+TEST(InputLink, SharedMemoryThatIsCutOffIsHeldAndComesBack) {
+  const std::string name = "/saltus_cut_" + std::to_string(getpid());
+  InputLink link({.udp_port = 0, .shared_memory = name, .wait = 0.0}, 1, 2, {0.5});
+  const int file = shm_open(name.c_str(), O_RDWR, 0);
+  ASSERT_GE(file, 0);
+  struct stat status {};
+  ASSERT_EQ(fstat(file, &status), 0);
+  ASSERT_EQ(ftruncate(file, 0), 0);
+  const double out[] = {3.0, 4.0};
+  EXPECT_EQ(link.receive()[0], 0.5);
+  link.send(1.0, 0, out);
+  EXPECT_EQ(link.counts().malformed, 1U);
+  ASSERT_EQ(ftruncate(file, status.st_size), 0);
+  EXPECT_EQ(link.receive()[0], 0.5);
+  link.send(1.0, 0, out);
+  close(file);
 }
 
 TEST(InputLink, SharedMemoryIsReadOnlyWhenItsCounterIsEven) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "analysis/impulse_terms.h"
 #include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "expr/graph.h"
@@ -145,63 +146,21 @@ void ImpulseSolver::write_rows(Graph& graph) {
   const std::size_t n = n_;
   std::vector<Expr> jump;
   std::vector<Expr> impulse;
-  std::unordered_set<const Node*> unbounded;  // what may be infinite during the instant
   std::unordered_set<const Node*> moving;
   for (std::size_t j = 0; j < n; ++j) {
     jump.push_back(graph.new_slot("jump of " + def.unknown_names[j]));
     impulse.push_back(graph.new_slot("impulse of " + def.unknown_names[j]));
     if (carried_.under_der[j]) moving.insert(def.unknowns[j].node());
-    unbounded.insert(carried_.under_der[j] ? def.derivatives[j].node() : def.unknowns[j].node());
   }
-  std::vector<Expr> columns = def.unknowns;
-  columns.insert(columns.end(), def.derivatives.begin(), def.derivatives.end());
-  const std::vector<JacobianEntry> entries = jacobian(def.residuals, columns);
-  const auto is_bounded = [&](const Expr& coefficient) {
-    if (coefficient.is_number()) return true;
-    for (const Expr& leaf : leaves_of(coefficient))
-      if (unbounded.count(leaf.node()) > 0) return false;
-    return true;
-  };
-  std::vector<std::vector<std::size_t>> entries_of(def.residuals.size());
-  std::vector<int> occurrences(n, 0);  // rows with this unknown, if it is algebraic
-  std::vector<bool> bounded(entries.size());
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    entries_of[entries[e].row].push_back(e);
-    const std::size_t j = entries[e].column;
-    bounded[e] = (j < n && carried_.under_der[j]) || is_bounded(entries[e].value);
-    if (j < n && !carried_.under_der[j]) ++occurrences[j];
-  }
-  // An equation that is not affine in what may be infinite (a power, a square) says nothing about
-  // the jump if it only defines a result that nothing else reads.
-  std::vector<bool> dropped(def.residuals.size(), false);
-  for (bool again = true; again;) {
-    again = false;
-    for (std::size_t i = 0; i < def.residuals.size(); ++i) {
-      const auto& row = entries_of[i];
-      const auto defines_result = [&](std::size_t e) {
-        const std::size_t j = entries[e].column;
-        return j < n && !carried_.under_der[j] && occurrences[j] == 1;
-      };
-      if (dropped[i] || std::all_of(row.begin(), row.end(), [&](auto e) { return bounded[e]; }) ||
-          std::none_of(row.begin(), row.end(), defines_result))
-        continue;
-      dropped[i] = again = true;
-      for (const std::size_t e : row) {
-        const std::size_t j = entries[e].column;
-        if (defines_result(e)) may_carry_[j] = false;
-        if (j < n && !carried_.under_der[j]) --occurrences[j];
-      }
-    }
-  }
+  const ImpulseTerms terms(def, carried_.under_der);
+  may_carry_ = terms.may_carry;
   std::vector<Expr> rows;
   for (std::size_t i = 0; i < def.residuals.size(); ++i) {
-    if (dropped[i]) continue;
+    if (terms.dropped[i]) continue;
     Expr sum = 0.0;
-    for (const std::size_t e : entries_of[i]) {
-      const std::size_t j = entries[e].column;
-      if (j < n && !bounded[e]) may_carry_[j] = false;
-      sum += entries[e].value * (j < n ? impulse[j] : jump[j - n]);
-      for (const Expr& leaf : leaves_of(entries[e].value))
+    for (const JacobianEntry& e : terms.rows[i]) {
+      sum += e.value * (e.column < n ? impulse[e.column] : jump[e.column - n]);
+      for (const Expr& leaf : leaves_of(e.value))
         varies_ = varies_ || moving.count(leaf.node()) > 0;
     }
     rows.push_back(sum);

@@ -75,8 +75,8 @@ void print_summary(const RealtimeResult& result, const RealtimeArguments& argume
   if (const LinkCounts& c = result.link; c.taken + c.held > 0) {
     tell(
         "  link       {} frames taken, {} samples held; {} lost, {} late, {} repeated, {} "
-        "malformed, {} skipped\n",
-        c.taken, c.held, c.lost, c.late, c.repeated, c.malformed, c.skipped);
+        "malformed, {} skipped, {} restarts of the sender\n",
+        c.taken, c.held, c.lost, c.late, c.repeated, c.malformed, c.skipped, c.restarts);
   }
   for (const std::string& path : written) tell("  written    {}\n", path);
 }
@@ -106,11 +106,11 @@ std::string json_text(const RealtimeResult& result) {
                         {"steps_jumped", result.jumped}};
   if (!result.inputs.empty()) {
     const LinkCounts& c = result.link;
-    object["inputs"] = {{"names", result.inputs},        {"steps_refused", result.refused},
-                        {"frames_taken", c.taken},       {"samples_held", c.held},
-                        {"frames_lost", c.lost},         {"frames_late", c.late},
-                        {"frames_repeated", c.repeated}, {"frames_malformed", c.malformed},
-                        {"frames_skipped", c.skipped}};
+    object["inputs"] = {{"names", result.inputs},          {"steps_refused", result.refused},
+                        {"frames_taken", c.taken},         {"samples_held", c.held},
+                        {"frames_lost", c.lost},           {"frames_late", c.late},
+                        {"sender_restarts", c.restarts},   {"frames_repeated", c.repeated},
+                        {"frames_malformed", c.malformed}, {"frames_skipped", c.skipped}};
   }
   nlohmann::ordered_json deviations = nlohmann::ordered_json::object();
   for (const Deviation& d : result.deviations)

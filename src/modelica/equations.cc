@@ -51,13 +51,9 @@ std::string shortened(std::string text) {
 
 // What an input of the model itself reads: a hidden discrete value that keeps its start value,
 // unless somebody outside sets it (fixed steps with inputs).
-Expr fed_value(FlatModel& flat, const std::string& name, DiscreteType type, const Expr& start,
-               const SourceLocation& where) {
-  DiscreteOptions options;
-  options.type = type;
-  options.start = start;
+Expr fed_value(FlatModel& flat, const std::string& name, DiscreteOptions options) {
   options.fixed = true;
-  options.where = where;
+  const SourceLocation where = options.where;
   const Expr fed = flat.discrete("$input " + name, options);
   flat.discrete_equations.push_back({fed, flat.pre(fed), where});
   return fed;
@@ -166,13 +162,16 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
       for (const Expr& symbol : symbols.numbers) {
         if (is_discrete_symbol(symbol)) {
           const DiscreteVariable v = flat_.discretes[discrete_numbers_[symbol.node()]];
-          const Expr fed = fed_value(flat_, v.name, v.type, v.start, where);
+          const Expr fed =
+              fed_value(flat_, v.name,
+                        {.type = v.type, .start = v.start, .literals = v.literals, .where = where});
           when_assigned_.insert({fed.node(), symbol.node()});
           flat_.discrete_equations.push_back({symbol, fed, where});
           continue;
         }
         const Variable& v = flat_.system.variable(symbol.node()->variable());
-        const Expr fed = fed_value(flat_, v.name, DiscreteType::kReal, v.start, where);
+        const Expr fed = fed_value(flat_, v.name,
+                                   {.type = DiscreteType::kReal, .start = v.start, .where = where});
         when_assigned_.insert(fed.node());
         Equation e("input " + v.name, symbol == fed);
         e.where = where;

@@ -544,6 +544,7 @@ ModeCore Reduction::core() {
   ModeCore core{
       name_, unknowns_, is_differentiated_, std::make_shared<const Dae>(std::move(def)), {}};
   core.frozen = frozen_;
+  core.written = std::make_shared<const DaeDefinition>(written_);
   core.write = [formulas, unknown](const Expr& a) -> std::optional<Expr> {
     std::vector<Expr> from, to;
     for (const Expr& leaf : leaves_of(a)) {

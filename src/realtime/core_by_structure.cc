@@ -50,6 +50,7 @@ ModeCore core_by_structure(const HybridSystem& system, std::unique_ptr<ModeRun> 
   ModeCore core{run->mode().name, mode.unknowns, mode.differential, form->core, {}};
   const std::shared_ptr<ModeRun> kept = std::move(run);
   core.run = kept;
+  core.written = {kept, &kept->analysed().written};
   core.write = [kept, form](const Expr& a) -> std::optional<Expr> {
     CoreWriter writer(kept->analysed(), *form);
     Expr written = writer.write(a);

@@ -142,6 +142,7 @@ std::string write_mode(Definitions& to, std::string& text, const fs_mode& m, std
   put("reads_time", std::to_string(m.reads_time));
   put("held_count", index(m.held_count));
   put("held", to.places(m.held, m.held_count));
+  put("moving_count", index(m.moving_count));
   put("key_count", index(m.key_count));
   put("key", to.indices(m.key, m.key_count));
   put("residual", to.formulas(m.residual));
@@ -173,6 +174,10 @@ std::string write_mode(Definitions& to, std::string& text, const fs_mode& m, std
                             [](const std::string& row) { return row; }));
   put("guard_count", index(m.guard_count));
   put("guards", to.indices(m.guards, m.guard_count));
+  put("path_count", index(m.path_count));
+  put("path", to.indices(m.path, m.path_count));
+  put("open_count", index(m.open_count));
+  put("open", to.indices(m.open, m.open_count));
   put("configuration_count", index(m.configuration_count));
   put("configurations", write_configurations(to, m));
   text += fmt::format("static const fs_mode mode{} = {{\n{}}};\n", place, fields);
@@ -225,6 +230,17 @@ void write_model(Definitions& to, std::string& text, const fs_model& m) {
   put("reinits", to.formulas(m.reinits));
   put("reset_place", to.indices(m.reset_place, m.reinit_count));
   count("reset_count", m.reset_count);
+  put("reset_variables", to.indices(m.reset_variables, m.reset_count));
+  count("machine_count", m.machine_count);
+  put("machines", to.indices(m.machines, m.machine_count));
+  count("entrance_count", m.entrance_count);
+  put("entrances", to.array("fs_entrance", std::span(m.entrances, m.entrance_count),
+                            [](const fs_entrance& entrance) {
+                              return fmt::format("{{{{{}, {}}}, {}, {}, {}}}", entrance.place.kind,
+                                                 entrance.place.index, entrance.pre,
+                                                 index(entrance.reset), entrance.is_set);
+                            }));
+  put("entrance_values", to.formulas(m.entrance_values));
   count("left_count", m.left_count);
   put("lefts", to.formulas(m.lefts));
   put("left_slots", to.indices(m.left_slots, m.left_count));
@@ -237,7 +253,8 @@ void write_model(Definitions& to, std::string& text, const fs_model& m) {
       }));
   count("input_count", m.input_count);
   put("inputs", to.array("fs_input", std::span(m.inputs, m.input_count), [](const fs_input& i) {
-    return fmt::format("{{{}, {}, {}}}", i.slot, i.pre, i.is_discrete);
+    return fmt::format("{{{}, {}, {}, {}, {}}}", i.slot, i.pre, i.is_discrete, number(i.least),
+                       number(i.most));
   }));
   count("mode_count", m.mode_count);
   put("modes", to.array("fs_mode* const", std::span<const std::string>(modes), as_is));
@@ -299,7 +316,7 @@ extern "C" {{
 #define {name}_RESET_LOST 32u       /* reinit, and what follows in the mode is not prepared */
 #define {name}_STATE_JUMPED 64u     /* a mode was entered that takes an impulse */
 #define {name}_TERMINATED 128u      /* the model ended the run */
-#define {name}_INPUT_REFUSED 256u   /* an input was not finite: its last value is held */
+#define {name}_INPUT_REFUSED 256u   /* an input was no value of its type: its last is held */
 
 extern const char* const {name}_input_names[];
 extern const double {name}_input_start[];

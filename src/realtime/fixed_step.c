@@ -13,7 +13,8 @@ static const double kAllowed = 1e-3;   /* relative difference of its two solutio
 
 enum {
   kMostRounds = 24,
-  kMostUpdates = 16, /* of pre() in one instant */
+  kMostUpdates = 32, /* of pre() in one instant */
+  kMostTurns = 5,    /* of a relation at zero, in one instant */
   kMostNewton = 8,
   kAheadBits = FS_LEVELS - 12,
   kFarBits = FS_LEVELS - 6
@@ -62,19 +63,26 @@ FS_API fs_counts fs_bind_model(fs_engine* e, fs_memory memory) {
   e->before = take_numbers(memory, &used, relations);
   e->ahead = take_numbers(memory, &used, relations);
   e->sizes = take_numbers(memory, &used, relations);
-  e->results = take_numbers(memory, &used,
-                            larger(larger(2 * m->most_items, 2 * m->reinit_count),
-                                   larger(m->termination_count, m->left_count)));
-  e->reset_values = take_numbers(memory, &used, m->reinit_count);
+  e->rest = take_numbers(memory, &used, relations);
+  e->results = take_numbers(
+      memory, &used,
+      larger(larger(2 * m->most_items, 2 * m->reinit_count),
+             larger(larger(m->termination_count, m->left_count), 2 * m->entrance_count)));
   e->asked_values = take_numbers(memory, &used, m->reset_count);
+  e->entrance_slots = take_numbers(memory, &used, m->slot_count);
+  e->work_slots = take_numbers(memory, &used, m->slot_count);
+  e->left_relations = take_numbers(memory, &used, relations);
+  e->model_relations = take_numbers(memory, &used, relations);
+  e->projected = take_numbers(memory, &used, m->variable_count);
   e->at_zero = take_flags(memory, &used, relations);
   e->fired = take_flags(memory, &used, relations);
   e->located = take_flags(memory, &used, relations);
   e->armed = take_flags(memory, &used, relations);
+  e->crossed = take_flags(memory, &used, relations);
   e->violated = take_flags(memory, &used, relations);
   e->turned = take_flags(memory, &used, relations);
   e->reset_done = take_flags(memory, &used, m->reinit_count);
-  e->reset_pending = take_flags(memory, &used, m->reinit_count);
+  e->pending = take_flags(memory, &used, m->reset_count);
   e->asked = take_flags(memory, &used, m->reset_count);
   return used;
 }
@@ -715,12 +723,38 @@ static void evaluate_in_model(const fs_engine* e, const fs_formulas* formulas, d
   formulas->evaluate(formulas->self, in, out);
 }
 
+/* How far a relation may be from zero without having left it: what it moves in the tick of an
+   event, and what it was off when it was put back there. A lock that keeps accelerations keeps that
+   slip. */
+static double leaving_width(const fs_engine* e, size_t r) {
+  return fmax(kBand * e->sizes[r], fmin(e->rest[r], 100.0 * kBand * e->sizes[r]));
+}
+
+/* What counts as zero in an instant: more, so that what has left zero with it counts, too. */
+static double zero_width(const fs_engine* e, size_t r) {
+  return fmax(4.0 * kBand * e->sizes[r], leaving_width(e, r));
+}
+
 static int relation_value(const fs_engine* e, size_t r, double value) {
   const fs_relation* relation = &e->model->relations[r];
   const int exact = relation->is_strict ? value > 0.0 : value >= 0.0;
-  if (!relation->is_continuous || fabs(value) > kBand * e->sizes[r]) return exact;
+  if (!relation->is_continuous || fabs(value) > zero_width(e, r)) return exact;
+  if (e->sizes[r] == 0.0) return exact; /* zero for good, with these discrete values */
+  if (e->at_zero[r] == kFired && e->is_as_before &&
+      fabs(fabs(value) - 0.5 * e->rest[r]) <= 1e-6 * e->rest[r] + kNoise * e->sizes[r])
+    return e->crossed[r]; /* what fired it still does */
   if (e->at_zero[r] != kAway || e->keeps_at_zero) return e->slots[relation->slot] != 0.0;
   return !relation->is_strict;
+}
+
+/* Whether the point is that of the discrete values with which the round of pre() began. */
+static int is_as_before(const fs_engine* e) {
+  size_t k;
+  for (k = 0; k < e->model->discrete_count; ++k) {
+    const size_t slot = e->model->discretes[k].slot;
+    if (e->slots[slot] != e->entry_slots[slot]) return 0;
+  }
+  return 1;
 }
 
 /* Relations and discrete equations from the point. With `adopt` 0, relations that may cross zero
@@ -729,6 +763,7 @@ static size_t take_values(fs_engine* e, double t, int adopt) {
   const fs_model* m = e->model;
   size_t count = 0;
   size_t l, i;
+  e->is_as_before = is_as_before(e);
   clear_flags(e->violated, m->relation_count);
   for (l = 0; l < m->level_count; ++l) {
     const fs_level* level = &m->levels[l];
@@ -800,7 +835,7 @@ static int leave_zero(fs_engine* e, double t) {
     double* value = relation_slot(e, r);
     const int at_zero_value = !m->relations[r].is_strict;
     const double side = *value != 0.0 ? 1.0 : -1.0;
-    if (e->at_zero[r] != kFired || fabs(e->relation_values[r]) > kBand * e->sizes[r] ||
+    if (e->at_zero[r] != kFired || fabs(e->relation_values[r]) > zero_width(e, r) ||
         (*value != 0.0) == at_zero_value)
       continue;
     e->at_zero[r] = kWasThere;
@@ -813,7 +848,7 @@ static int leave_zero(fs_engine* e, double t) {
 
 static int is_resting(const fs_engine* e, size_t r) {
   return e->model->relations[r].is_continuous && e->at_zero[r] == kWasThere &&
-         fabs(e->relation_values[r]) <= kBand * e->sizes[r];
+         fabs(e->relation_values[r]) <= zero_width(e, r);
 }
 
 /* A relation that rests at zero, as the slip of a brake does that others hold, changes at the
@@ -856,21 +891,30 @@ static int leave_rest(fs_engine* e, double t) {
 
 static int is_open(fs_engine* e, size_t r) {
   return e->model->relations[r].is_continuous && !e->model->relations[r].is_strict &&
-         *relation_slot(e, r) != 0.0 && fabs(e->relation_values[r]) <= kBand * e->sizes[r];
+         *relation_slot(e, r) != 0.0 && fabs(e->relation_values[r]) <= zero_width(e, r);
 }
 
-/* Where a mode is entered, what holds only because it is at zero takes the value just after. */
+/* What turned in this instant because it was to leave zero; not in a circle. */
+static int has_turned(const fs_engine* e, size_t r) {
+  return e->turned[r] != 0 && e->turned[r] < kMostTurns &&
+         fabs(e->relation_values[r]) <= zero_width(e, r);
+}
+
+/* Where a mode is entered, what holds only because it is at zero takes the value just after; so
+   does what turned before, which the mode now entered may hold at zero. */
 static void look_beyond_zero(fs_engine* e, double t) {
   const size_t count = e->model->relation_count;
   int any = 0;
   size_t r;
   evaluate_relations(e, t, e->relation_values);
-  for (r = 0; r < count && !any; ++r) any = is_open(e, r);
+  for (r = 0; r < count && !any; ++r) any = is_open(e, r) || has_turned(e, r);
   if (!any || !look_ahead(e, t, kAheadBits)) return;
   for (r = 0; r < count; ++r) {
     const double moved = e->ahead[r] - e->relation_values[r];
-    if (!is_open(e, r) || fabs(moved) <= 1e-14 * e->sizes[r]) continue;
-    *relation_slot(e, r) = moved > 0.0 ? 1.0 : 0.0;
+    const int stays = fabs(moved) <= 1e-14 * e->sizes[r];
+    if (!has_turned(e, r) && (!is_open(e, r) || stays)) continue;
+    if (has_turned(e, r)) ++e->turned[r];
+    *relation_slot(e, r) = stays ? (double)!e->model->relations[r].is_strict : moved > 0.0;
     e->at_zero[r] = kWasThere;
   }
 }
@@ -893,12 +937,9 @@ static int hand_over(fs_engine* e, double t) {
   const fs_handover* h;
   int any = 0, any_asked = 0;
   size_t c, k;
-  clear_flags(e->asked, model->reset_count);
-  for (k = 0; k < model->reinit_count; ++k) {
-    if (!e->reset_pending[k]) continue;
-    any = any_asked = 1;
-    e->asked[model->reset_place[k]] = 1;
-    e->asked_values[model->reset_place[k]] = e->reset_values[k];
+  for (k = 0; k < model->reset_count; ++k) {
+    e->asked[k] = e->pending[k];
+    any = any_asked = any || e->asked[k];
   }
   write_state(e, t);
   for (c = 0; c < m->carried_count; ++c) {
@@ -1030,21 +1071,177 @@ static int agree(fs_engine* e, double t, int once) {
 static int reinitialise(fs_engine* e, double t) {
   const fs_model* m = e->model;
   int any = 0;
-  size_t k;
-  clear_flags(e->reset_pending, m->reinit_count);
+  size_t k, c;
+  clear_flags(e->pending, m->reset_count);
   if (m->reinit_count == 0) return 0;
   evaluate_in_model(e, &m->reinits, t, e->base_values, e->base_slopes,
                     e->results); /* left limits */
   for (k = 0; k < m->reinit_count; ++k) {
     const int asked = e->results[k] != 0.0;
+    const size_t place = m->reset_place[k];
     if (asked && !e->reset_done[k]) {
-      e->reset_pending[k] = 1;
+      /* It belongs to this hop: what the round has projected is taken back. */
+      for (c = 0; c < present(e)->carried_count && !any; ++c)
+        e->values[present(e)->carried[c]] = e->base_values[present(e)->carried[c]];
       any = 1;
-      e->reset_values[k] = e->results[m->reinit_count + k];
+      e->pending[place] = 1;
+      e->asked_values[place] = e->results[m->reinit_count + k];
+      e->values[m->reset_variables[place]] = e->asked_values[place];
     }
     e->reset_done[k] = (unsigned char)asked;
   }
   return any;
+}
+
+/* ---- State machines: a transition is taken in one round, and its target entered in the next ----
+ */
+
+/* Relations from the point by variables of the model. */
+static void evaluate_by_model(fs_engine* e, double t, double* out) {
+  const fs_model* m = e->model;
+  size_t l, i;
+  for (l = 0; l < m->level_count; ++l) {
+    const fs_level* level = &m->levels[l];
+    evaluate_in_model(e, &level->formulas, t, e->values, e->slopes, e->results);
+    for (i = 0; i < level->count; ++i)
+      if (level->items[i] < m->relation_count) out[level->items[i]] = e->results[i];
+  }
+}
+
+static int some_machine_fires(const fs_engine* e) {
+  size_t k;
+  for (k = 0; k < e->model->machine_count; ++k)
+    if (e->slots[e->model->machines[k]] != 0.0) return 1;
+  return 0;
+}
+
+/* Hands over to the states that are entered next. Relations that read what is handed over must not
+   judge them by what was left there long ago. Pre: the values are those of the round. */
+static int enter_states(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  size_t k, r;
+  if (!some_machine_fires(e)) return 0;
+  evaluate_in_model(e, &m->entrance_values, t, e->values, e->slopes, e->results);
+  for (k = 0; k < m->entrance_count; ++k) {
+    const fs_entrance* to = &m->entrances[k];
+    const double value = e->results[m->entrance_count + k];
+    if (e->results[k] == 0.0) continue;
+    if (to->place.kind == FS_SLOT) {
+      e->slots[to->place.index] = value;
+      e->slots[to->pre] = value;
+      continue;
+    }
+    e->values[to->place.index] = value;
+    if (to->reset == FS_NONE) continue;
+    e->pending[to->reset] = (unsigned char)to->is_set;
+    e->asked_values[to->reset] = value;
+  }
+  evaluate_by_model(e, t, e->model_relations);
+  for (r = 0; r < m->relation_count; ++r) {
+    const double value = e->model_relations[r];
+    if (value == e->left_relations[r] || !m->relations[r].is_continuous ||
+        e->at_zero[r] != (unsigned char)kAway)
+      continue;
+    e->left_relations[r] = value;
+    if (fabs(value) > zero_width(e, r)) *relation_slot(e, r) = value > 0.0 ? 1.0 : 0.0;
+  }
+  copy(e->entrance_slots, e->slots, m->slot_count);
+  e->entered_state = 1;
+  return 1;
+}
+
+static int accept_values(fs_engine* e);
+
+/* Whether a machine leaves its state at the values at hand, whatever relations without a value say
+   there. Takes the discrete values that follow. */
+static int leaves_for_sure(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  const fs_mode* in = present(e);
+  int way;
+  copy(e->history, e->slots, m->slot_count);
+  for (way = 0; way < 3; ++way) {
+    size_t k;
+    copy(e->slots, e->history, m->slot_count);
+    for (k = 0; k < in->open_count && way < 2; ++k) *relation_slot(e, in->open[k]) = (double)way;
+    (void)take_values(e, t, 0);
+    if (some_machine_fires(e)) continue;
+    copy(e->slots, e->history, m->slot_count);
+    return 0;
+  }
+  return 1;
+}
+
+/* Of the relations with a value on the way that have not been passed, the first that changes on the
+   straight line from the base to the projected values; FS_NONE: none does. */
+static size_t first_on_the_way(const fs_engine* e, double* fraction) {
+  const fs_mode* in = present(e);
+  size_t first = FS_NONE;
+  size_t k;
+  for (k = 0; k < in->path_count; ++k) {
+    const size_t r = in->path[k];
+    const double begin = e->left_relations[r];
+    const double end = e->model_relations[r];
+    const double side = e->slots[e->model->relations[r].slot] != 0.0 ? 1.0 : -1.0;
+    double at;
+    if (e->at_zero[r] != (unsigned char)kAway || side * begin < -zero_width(e, r) ||
+        !(side * end < -zero_width(e, r)))
+      continue;
+    at = fmax(side * begin, 0.0) / (fmax(side * begin, 0.0) - side * end);
+    if (first != FS_NONE && !(at < *fraction)) continue;
+    first = r;
+    *fraction = at;
+  }
+  return first;
+}
+
+/* The projection into states just entered, judged as offline (MO): what leads out of them holds
+   where it begins: nothing moves; on the way: it ends there; at its end only: it stands. Returns
+   whether a state is left. */
+static int leave_on_the_way(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  const fs_mode* in = present(e);
+  const fs_handover* h;
+  double fraction = 0.0;
+  int leaves;
+  size_t jumped = FS_NONE;
+  size_t k;
+  if (!e->entered_state) return 0;
+  e->entered_state = 0;
+  for (k = 0; k < in->carried_count && jumped == FS_NONE; ++k) {
+    const double from = e->base_values[in->carried[k]];
+    const double to = e->values[in->carried[k]];
+    if (fabs(to - from) > 1e-7 * fmax(1.0, fabs(from))) jumped = in->carried[k];
+  }
+  if (jumped == FS_NONE) return 0;
+  h = find_handover(e);
+  if (h == NULL || !h->is_rigid) { /* a relation has a say in the impulse */
+    e->status |= FS_STATE_JUMPED;
+    e->jumped = jumped;
+    return 0;
+  }
+  evaluate_by_model(e, t, e->model_relations);
+  copy(e->projected, e->values, m->variable_count);
+  copy(e->work_slots, e->slots, m->slot_count);
+  (void)accept_values(e);
+  for (k = 0; k < m->relation_count; ++k)
+    if (m->relations[k].is_continuous)
+      *relation_slot(e, k) = e->entrance_slots[m->relations[k].slot];
+  copy(e->values, e->base_values, m->variable_count);
+  leaves = leaves_for_sure(e, t);
+  while (!leaves) {
+    const size_t r = first_on_the_way(e, &fraction);
+    if (r == FS_NONE) break;
+    *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
+    for (k = 0; k < in->carried_count; ++k) {
+      const size_t v = in->carried[k];
+      e->values[v] = e->base_values[v] + fraction * (e->projected[v] - e->base_values[v]);
+    }
+    leaves = leaves_for_sure(e, t);
+  }
+  if (leaves) return 1;
+  copy(e->values, e->projected, m->variable_count);
+  copy(e->slots, e->work_slots, m->slot_count);
+  return 0;
 }
 
 static int accept_values(fs_engine* e) {
@@ -1069,8 +1266,49 @@ static void arm(fs_engine* e) {
   size_t r;
   for (r = 0; r < e->model->relation_count; ++r) {
     const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
-    if (side * e->relation_values[r] > kBand * e->sizes[r]) e->armed[r] = 1;
+    if (side * e->relation_values[r] > leaving_width(e, r)) {
+      e->armed[r] = 1;
+      e->rest[r] = 0.0;
+    }
     e->before[r] = e->relation_values[r];
+  }
+}
+
+static int moves_the_mode(const fs_engine* e, size_t slot) {
+  const fs_mode* m = present(e);
+  size_t k;
+  for (k = 0; k < m->moving_count; ++k)
+    if (m->held[k].kind == FS_SLOT && m->held[k].index == slot) return 1;
+  return 0;
+}
+
+/* A relation that rests at zero keeps the value it had on the way there as long as something hangs
+   on it (OT's automata: "torque > bound" while it slides at the bound). Where nothing does it has
+   the value of zero: a slip that was negative once must not lock what is let go later. */
+static void forget_the_way(fs_engine* e, double t) {
+  const fs_model* m = e->model;
+  int any = 0;
+  size_t r;
+  evaluate_relations(e, t, e->relation_values);
+  for (r = 0; r < m->relation_count; ++r) {
+    const int has_zero_value = (*relation_slot(e, r) != 0.0) == !m->relations[r].is_strict;
+    e->located[r] = m->relations[r].is_continuous && !has_zero_value &&
+                    fabs(e->relation_values[r]) <= zero_width(e, r) &&
+                    !moves_the_mode(e, m->relations[r].slot);
+    any = any || e->located[r];
+  }
+  if (!any || !look_ahead(e, t, kFarBits)) return;
+  for (r = 0; r < m->relation_count; ++r) {
+    if (!e->located[r] || fabs(e->ahead[r] - e->relation_values[r]) > kNoise * e->sizes[r])
+      continue;
+    *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
+    copy(e->work_slots, e->slots, m->slot_count);
+    (void)take_values(e, t, 0);
+    if (memcmp(e->work_slots, e->slots, m->slot_count * sizeof(double)) == 0 &&
+        find_mode(e, t) == e->mode)
+      continue;
+    copy(e->slots, e->work_slots, m->slot_count);
+    *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
   }
 }
 
@@ -1083,6 +1321,7 @@ static void arm_anew(fs_engine* e, double t) {
   evaluate_relations(e, t, e->relation_values);
   for (r = 0; r < m->relation_count; ++r) {
     const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
+    e->rest[r] = fmax(0.0, -2.0 * side * e->relation_values[r]);
     e->armed[r] = e->armed[r] && side * e->before[r] > 0.0 &&
                   side * e->relation_values[r] > kNoise * e->sizes[r];
   }
@@ -1104,19 +1343,22 @@ static void begin_instant(fs_engine* e, double t) {
   evaluate_in_model(e, &m->sizes, t, e->values, e->slopes, e->sizes);
   evaluate_relations(e, t, e->relation_values);
   for (r = 0; r < m->relation_count; ++r) {
-    e->at_zero[r] =
-        fabs(e->relation_values[r]) <= kBand * e->sizes[r] ? (unsigned char)kWasThere : 0;
+    e->at_zero[r] = fabs(e->relation_values[r]) <= zero_width(e, r) ? (unsigned char)kWasThere : 0;
     if (!e->fired[r]) continue;
     *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
     e->at_zero[r] = kFired;
+    e->crossed[r] = *relation_slot(e, r) != 0.0;
+    e->rest[r] = 2.0 * fabs(e->relation_values[r]);
   }
   copy(e->base_values, e->values, m->variable_count);
   copy(e->base_slopes, e->slopes, m->variable_count);
   copy(e->left_values, e->values, m->variable_count);
   copy(e->left_slopes, e->slopes, m->variable_count);
-  clear_flags(e->reset_pending, m->reinit_count);
+  if (m->machine_count > 0) evaluate_by_model(e, t, e->left_relations);
+  clear_flags(e->pending, m->reset_count);
   clear_flags(e->turned, m->relation_count);
   e->entered_mode = 0;
+  e->entered_state = 0;
 }
 
 /* pre() of unknowns, from where the rounds start: what a round does to them is not seen by it. */
@@ -1158,7 +1400,7 @@ static void settle(fs_engine* e, double t) {
   begin_instant(e, t);
   for (k = 0; k < updates && changed; ++k) {
     const size_t before = e->mode;
-    int agreed, moved, resets;
+    int agreed, moved, resets, leaves, enters;
     ++rounds;
     take_left_limits(e, t);
     copy(e->entry_slots, e->slots, m->slot_count);
@@ -1183,15 +1425,19 @@ static void settle(fs_engine* e, double t) {
     }
     take_terminations(e, t);
     resets = reinitialise(e, t);
-    was_reset = was_reset || resets;
-    e->entered_mode = e->mode != before || resets;
+    leaves = !resets && leave_on_the_way(e, t);
+    enters = enter_states(e, t);
+    was_reset = was_reset || resets || enters;
+    e->entered_mode = e->mode != before || resets || enters;
     changed = accept_values(e);
-    changed = changed || resets || moved;
+    changed = changed || resets || leaves || enters || moved;
     if (!changed) changed = leave_zero(e, t);
     if (!changed && !m->propagates) changed = leave_rest(e, t);
     copy(e->base_values, e->values, m->variable_count);
     copy(e->base_slopes, e->slopes, m->variable_count);
     if (e->is_terminated) break;
+    /* A state that has been left must not be solved again with what was handed over. */
+    if (enters) (void)take_values(e, t, 0);
   }
   if (changed && !e->is_terminated) {
     e->status |= FS_NOT_SETTLED;
@@ -1202,7 +1448,9 @@ static void settle(fs_engine* e, double t) {
   /* What is held may have changed since the last point: pre(). */
   if (!fs_enter(e, e->mode, t)) e->status |= FS_STATE_NOT_FINITE;
   write_state(e, t);
-  jumping = was_reset || enters_rigidly(e) ? FS_NONE
+  if (!changed) forget_the_way(e, t);
+  jumping = was_reset || enters_rigidly(e)
+                ? FS_NONE
                 : jumping_variable(e, m->step * (m->adjustment == FS_ADJUST_EXACT ? 1e-3 : 2.0));
   if (jumping != FS_NONE) {
     e->status |= FS_STATE_JUMPED;
@@ -1229,7 +1477,7 @@ FS_API void fs_outputs(fs_engine* e, double* outputs) {
 
 static int is_violated(fs_engine* e, size_t r) {
   const double side = *relation_slot(e, r) != 0.0 ? 1.0 : -1.0;
-  return side * e->relation_values[r] < (e->armed[r] ? 0.0 : -kBand * e->sizes[r]);
+  return side * e->relation_values[r] < (e->armed[r] ? 0.0 : -leaving_width(e, r));
 }
 
 /* Relations whose slot no longer says what they are, marked in `fired`. One that is still at zero
@@ -1330,15 +1578,20 @@ static int fire_samples(fs_engine* e, double t) {
   return any;
 }
 
-/* Inputs that are not finite are refused and the last ones held. What they change at once is an
-   event at the beginning of the sample. Returns whether there is one. */
+static int is_value_of(const fs_input* in, double value) {
+  if (!isfinite(value)) return 0;
+  return !in->is_discrete || (value == floor(value) && value >= in->least && value <= in->most);
+}
+
+/* Inputs that are no values of their types are refused and the last ones held. What they change at
+   once is an event at the beginning of the sample. Returns whether there is one. */
 static int take_inputs(fs_engine* e, const double* inputs) {
   const fs_model* m = e->model;
   int any = 0, is_event = 0;
   size_t k, r;
   for (k = 0; k < m->input_count; ++k) {
     const fs_input* in = &m->inputs[k];
-    if (!isfinite(inputs[k])) {
+    if (!is_value_of(in, inputs[k])) {
       e->status |= FS_INPUT_REFUSED;
       continue;
     }
@@ -1365,6 +1618,7 @@ static int take_inputs(fs_engine* e, const double* inputs) {
 
 FS_API void fs_restart(fs_engine* e) {
   const fs_model* m = e->model;
+  size_t k;
   e->sample = 0;
   e->is_pending = 0;
   e->is_terminated = 0;
@@ -1375,7 +1629,11 @@ FS_API void fs_restart(fs_engine* e) {
   clear_flags(e->reset_done, m->reinit_count);
   clear_flags(e->fired, m->relation_count);
   clear_flags(e->armed, m->relation_count);
+  for (k = 0; k < m->relation_count; ++k) e->rest[k] = 0.0;
   (void)fs_enter(e, m->start_mode, m->start_time);
+  evaluate_in_model(e, &m->sizes, m->start_time, e->values, e->slopes, e->sizes);
+  clear_flags(e->at_zero, m->relation_count);
+  forget_the_way(e, m->start_time);
   arm_anew(e, m->start_time);
 }
 

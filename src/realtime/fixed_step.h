@@ -35,7 +35,7 @@ enum {
   FS_RESET_LOST = 32,      /* reinit, and what follows in the mode is not prepared */
   FS_STATE_JUMPED = 64,    /* a mode was entered that an impulse would have to lead into */
   FS_TERMINATED = 128,     /* terminate() of the model */
-  FS_INPUT_REFUSED = 256   /* an input was not finite; its last value is held */
+  FS_INPUT_REFUSED = 256   /* an input was not finite, or no value of its type; its last is held */
 };
 
 /* Where an event lies in a sample: found by partial steps; on the line between the ends of the step
@@ -100,7 +100,7 @@ typedef struct {
    z += map (x- - x), where x are the variables that the mode differentiates, at the point that the
    states alone give, and x- their left limits or, where reinit sets them, its values. */
 typedef struct {
-  const unsigned char* asked; /* by variable that reinit sets: it does */
+  const unsigned char* asked; /* by variable that is set: it does */
   const double* map;          /* d x carried_count */
   int is_rigid;               /* impulses reach no relation */
 } fs_handover;
@@ -117,6 +117,7 @@ typedef struct {
   int reads_time;
   size_t held_count;
   const fs_place* held;
+  size_t moving_count; /* of these, the first that the equations read */
   size_t key_count;
   const size_t* key; /* which held values the matrix reads */
   fs_formulas residual;
@@ -131,7 +132,7 @@ typedef struct {
   fs_formulas variables;
   size_t target_count;
   const fs_place* targets; /* by value of `variables` */
-  const fs_reset* resets;  /* by variable that reinit sets */
+  const fs_reset* resets;  /* by variable that is set */
   size_t carried_count;
   const size_t* carried;       /* variables that are differentiated */
   const size_t* carried_reset; /* by these: the variable that reinit sets, or FS_NONE */
@@ -139,6 +140,12 @@ typedef struct {
   const fs_handover* handovers;
   size_t guard_count;
   const size_t* guards; /* relations that are watched */
+  /* Those that have a value on the way of an impulse into the mode, because they read nothing but
+     what is carried, and those that do not. */
+  size_t path_count;
+  const size_t* path;
+  size_t open_count;
+  const size_t* open;
   size_t configuration_count;
   const fs_configuration* configurations;
 } fs_mode;
@@ -161,6 +168,14 @@ typedef struct {
   size_t pre;
 } fs_discrete;
 
+/* What a state machine hands over to a state that it enters. */
+typedef struct {
+  fs_place place; /* of a variable or slot */
+  size_t pre;     /* of a slot */
+  size_t reset;   /* of a variable that is set by anything: in fs_mode.resets; or FS_NONE */
+  int is_set;     /* kept exactly, else the impulse rule applies */
+} fs_entrance;
+
 typedef struct {
   size_t slot; /* true at the instants */
   size_t next; /* slot: the next instant */
@@ -170,7 +185,9 @@ typedef struct {
 typedef struct {
   size_t slot;
   size_t pre;
-  int is_discrete; /* a change is an event */
+  int is_discrete; /* a whole number from least to most, whose change is an event */
+  double least;
+  double most;
 } fs_input;
 
 typedef struct {
@@ -195,8 +212,14 @@ typedef struct {
   size_t reinit_count;
   fs_formulas reinits;       /* conditions, then values */
   const size_t* reset_place; /* by reinit: in fs_mode.resets */
-  size_t reset_count;        /* variables that reinit sets */
-  size_t left_count;         /* values just before an instant: pre() of unknowns */
+  size_t reset_count;        /* variables that are set, by reinit or on entry of a state */
+  const size_t* reset_variables;
+  size_t machine_count;
+  const size_t* machines; /* slots: the machine takes a transition */
+  size_t entrance_count;
+  const fs_entrance* entrances;
+  fs_formulas entrance_values; /* conditions, then values */
+  size_t left_count;           /* values just before an instant: pre() of unknowns */
   fs_formulas lefts;
   const size_t* left_slots;
   size_t termination_count;
@@ -276,7 +299,9 @@ typedef struct {
   size_t jumped; /* the variable of FS_STATE_JUMPED */
   /* The instant at hand. state: the point; base: where a round starts from; left: left limits. */
   int keeps_at_zero;
+  int is_as_before; /* the discrete values are those with which the round of pre() began */
   int entered_mode;
+  int entered_state; /* a machine has; what its projection passes is not judged yet */
   int crossing_is_past;
   double* values;
   double* slopes;
@@ -291,17 +316,23 @@ typedef struct {
   double* before;
   double* ahead;
   double* sizes;
+  double* rest;    /* by relation: how far from zero it may be without having left it */
   double* results; /* of formulas */
   double* conditions;
-  double* reset_values;
-  double* asked_values; /* by variable that reinit sets */
+  double* asked_values;   /* by variable that is set */
+  double* entrance_slots; /* where states were entered */
+  double* work_slots;
+  double* left_relations;
+  double* model_relations; /* from the point by variables of the model */
+  double* projected;
   unsigned char* at_zero;
   unsigned char* fired;
   unsigned char* located;
+  unsigned char* crossed; /* of what fired: its value then */
   unsigned char* armed; /* has left zero since the last event, on the side its slot says */
   unsigned char* reset_done;
-  unsigned char* reset_pending;
-  unsigned char* asked; /* by variable that reinit sets: in this round */
+  unsigned char* pending; /* by variable that is set: in the next round */
+  unsigned char* asked;   /* the same: in this round */
   unsigned char* violated;
   unsigned char* turned; /* by the way it leaves zero, in this instant */
   /* The point of the present mode, and memory to find it. */

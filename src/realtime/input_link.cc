@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,12 @@ struct InputLink::System {
 
   std::atomic_ref<std::uint64_t> counter(std::size_t at) const {
     return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(memory + at));
+  }
+  // Whoever shortens the object must not end the simulation with SIGBUS.
+  bool has_memory() const {
+    struct stat status {};
+    return memory != nullptr && fstat(memory_file, &status) == 0 &&
+           status.st_size >= static_cast<off_t>(memory_size);
   }
   ~System() {
     if (socket >= 0) close(socket);
@@ -104,6 +111,17 @@ InputLink::InputLink(const InputLinkOptions& options, std::size_t inputs, std::s
   }
 }
 
+// A control unit that was started again counts from its beginning: what is late again and again
+// while it counts up is no frame that went astray.
+bool InputLink::is_restart() noexcept {
+  late_in_a_row_ =
+      late_in_a_row_ > 0 && candidate_.sequence == last_late_ + 1 ? late_in_a_row_ + 1 : 1;
+  last_late_ = candidate_.sequence;
+  if (late_in_a_row_ < kRestart) return false;
+  ++counts_.restarts;
+  return true;
+}
+
 // A frame came, in in_bytes_.
 void InputLink::judge(std::size_t size) noexcept {
   if (!decode(std::span(in_bytes_).first(size), Frame::kInputs, candidate_)) {
@@ -114,11 +132,11 @@ void InputLink::judge(std::size_t size) noexcept {
     ++counts_.repeated;
     return;
   }
-  if (has_frame_ && candidate_.sequence < inputs_.sequence) {
-    ++counts_.late;
-    return;
-  }
-  if (has_frame_) counts_.lost += candidate_.sequence - inputs_.sequence - 1;
+  const bool is_late = has_frame_ && candidate_.sequence < inputs_.sequence;
+  if (is_late) ++counts_.late;
+  if (is_late && !is_restart()) return;
+  if (has_frame_ && !is_late) counts_.lost += candidate_.sequence - inputs_.sequence - 1;
+  late_in_a_row_ = 0;
   if (is_new_) ++counts_.skipped;
   std::swap(inputs_, candidate_);
   has_frame_ = is_new_ = true;
@@ -160,10 +178,12 @@ void InputLink::poll_memory() noexcept {
 
 const double* InputLink::receive() noexcept {
   const double deadline = options_.wait > 0.0 ? now() + options_.wait : 0.0;
+  const bool has_memory = system_->has_memory();
+  if (system_->memory != nullptr && !has_memory) ++counts_.malformed;
   is_new_ = false;
   for (;;) {
     if (system_->socket >= 0) poll_socket();
-    if (system_->memory != nullptr) poll_memory();
+    if (system_->memory != nullptr && has_memory) poll_memory();
     const double left = options_.wait > 0.0 ? deadline - now() : 0.0;
     if (is_new_ || left <= 0.0) break;
     if (system_->socket >= 0) {
@@ -189,7 +209,7 @@ void InputLink::send(double time, unsigned status, const double* outputs) noexce
     // A peer that is gone is no fault of the simulator's: what cannot be sent is dropped.
     static_cast<void>(sendto(s.socket, out_bytes_.data(), out_bytes_.size(), MSG_DONTWAIT,
                              reinterpret_cast<const sockaddr*>(&s.peer), sizeof s.peer));
-  if (s.memory != nullptr) {
+  if (s.has_memory()) {
     const std::uint64_t count = s.counter(s.out_at).load(std::memory_order_relaxed);
     s.counter(s.out_at).store(count + 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);

@@ -22,8 +22,9 @@ struct LinkCounts {
   std::size_t held = 0;       // samples without a new frame
   std::size_t lost = 0;       // sequence numbers that were left out
   std::size_t late = 0;       // frames older than one that was taken
+  std::size_t restarts = 0;   // of the sender: kRestart late frames in a row that count up
   std::size_t repeated = 0;   // frames with the number of the one before
-  std::size_t malformed = 0;  // no frame, or its checksum is wrong
+  std::size_t malformed = 0;  // no frame, or its checksum is wrong; samples without the memory
   std::size_t skipped = 0;    // good frames that a newer one of the same sample replaced
 };
 
@@ -42,6 +43,8 @@ class InputLink {
   InputLink(const InputLink&) = delete;
   InputLink& operator=(const InputLink&) = delete;
 
+  static constexpr std::size_t kRestart = 8;
+
   // The inputs for the sample at hand.
   const double* receive() noexcept;
   void send(double time, unsigned status, const double* outputs) noexcept;
@@ -49,6 +52,7 @@ class InputLink {
 
  private:
   void judge(std::size_t size) noexcept;
+  bool is_restart() noexcept;
   void poll_socket() noexcept;
   void poll_memory() noexcept;
 
@@ -57,6 +61,8 @@ class InputLink {
   InputLinkOptions options_;
   LinkCounts counts_;
   Frame inputs_, candidate_, outputs_;
+  std::uint64_t last_late_ = 0;  // its number
+  std::size_t late_in_a_row_ = 0;
   bool has_frame_ = false;
   bool is_new_ = false;
   std::vector<unsigned char> in_bytes_, out_bytes_;

@@ -14,8 +14,10 @@ namespace {
 
 std::vector<std::string> cells_of(const std::string& line) {
   std::vector<std::string> cells(1);
+  bool is_quoted = false;
   for (const char c : line) {
-    if (c == ',')
+    is_quoted = is_quoted != (c == '"');
+    if (c == ',' && !is_quoted)
       cells.emplace_back();
     else if (c != '"' && c != '\r')
       cells.back() += c;

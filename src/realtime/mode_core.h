@@ -25,6 +25,7 @@ struct ModeCore {
   std::function<std::optional<Expr>(const Expr&)> write;
   // Formulas of parameters and slots with the values they were made for; others need another core.
   std::vector<std::pair<Expr, double>> frozen = {};
+  std::shared_ptr<const DaeDefinition> written = nullptr;  // the mode, in these unknowns
   std::shared_ptr<ModeRun> run = nullptr;  // of the offline engine; null: reduced by numbers
 };
 

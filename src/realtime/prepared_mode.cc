@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -52,9 +53,18 @@ PreparedMode::PreparedMode(const HybridSystem& system, ModeCore mode,
     targets_.push_back({FS_SLOPE, core_.unknowns[j].index()});
   }
   variables = write_all(variables, "an equation");
+  // What is no unknown of the mode has no value there (a state that is not active).
+  const Expr nothing = std::numeric_limits<double>::quiet_NaN();
   std::vector<Expr> outputs;
-  for (const Expr& a : formulas.outputs)
-    outputs.push_back(core_.write(a).value_or(Expr(std::numeric_limits<double>::quiet_NaN())));
+  for (const Expr& a : formulas.outputs) {
+    std::vector<Expr> absent;
+    for (const Expr& leaf : leaves_of(a))
+      if (leaf.is_variable() &&
+          std::ranges::find(core_.unknowns, VariableId(leaf.node()->index)) == core_.unknowns.end())
+        absent.push_back(leaf);
+    const Expr present = substitute(a, absent, std::vector<Expr>(absent.size(), nothing));
+    outputs.push_back(core_.write(present).value_or(nothing));
+  }
   for (std::size_t j = 0; j < core_.unknowns.size(); ++j) {
     if (!core_.differential[j]) continue;
     const auto reset = std::ranges::find(formulas.reset, core_.unknowns[j]);
@@ -64,9 +74,12 @@ PreparedMode::PreparedMode(const HybridSystem& system, ModeCore mode,
                                  : static_cast<std::size_t>(reset - formulas.reset.begin()));
   }
   list_resets(system, formulas);
+  list_path(formulas);
 
   std::vector<Expr> residuals;
   for (std::size_t i = 0; i < n; ++i) residuals.push_back(core.formula(i));
+  list_held(leaves_of(residuals));
+  tables_.moving_count = held_.size();
   std::vector<Expr> read = definition.held;
   for (const std::vector<Expr>* list :
        {&relations, &std::as_const(variables), &std::as_const(outputs)})
@@ -112,6 +125,28 @@ PreparedMode::PreparedMode(const HybridSystem& system, ModeCore mode,
   tables_.carried_reset = carried_reset_.data();
   tables_.guard_count = guards_.size();
   tables_.guards = guards_.data();
+  tables_.path_count = path_.size();
+  tables_.path = path_.data();
+  tables_.open_count = open_.size();
+  tables_.open = open_.data();
+}
+
+// Unknowns that are not carried into the mode have values only where its constraints hold.
+void PreparedMode::list_path(const RealtimeFormulas& formulas) {
+  for (const std::size_t r : guards_) {
+    bool reads_unknowns = false, has_value = true;
+    for (const Expr& leaf : leaves_of(formulas.relations[r])) {
+      if (!leaf.is_variable()) continue;
+      const std::size_t variable = leaf.node()->index;
+      const bool is_unknown =
+          std::ranges::find(core_.unknowns, VariableId(variable)) != core_.unknowns.end();
+      reads_unknowns = reads_unknowns || is_unknown;
+      const bool is_carried =
+          leaf.node()->order == 0 && std::ranges::find(carried_, variable) != carried_.end();
+      has_value = has_value && (is_carried || !is_unknown);
+    }
+    if (reads_unknowns) (has_value ? path_ : open_).push_back(r);
+  }
 }
 
 void PreparedMode::list_resets(const HybridSystem& system, const RealtimeFormulas& formulas) {
@@ -146,7 +181,8 @@ void PreparedMode::list_unknowns(const Dae& core) {
 void PreparedMode::list_held(const std::vector<Expr>& read) {
   const DaeDefinition& definition = core_.dae->definition();
   std::unordered_set<const Node*> listed;
-  for (const auto* symbols : {&definition.unknowns, &definition.derivatives})
+  for (const auto* symbols :
+       {&definition.unknowns, &definition.derivatives, &std::as_const(held_symbols_)})
     for (const Expr& symbol : *symbols) listed.insert(symbol.node());
   for (const Expr& leaf : read)
     if ((leaf.is_slot() || leaf.is_variable()) && listed.insert(leaf.node()).second) {
@@ -208,15 +244,17 @@ void PreparedMode::add_configuration(const fs_configuration& made) {
   tables_.configurations = configurations_.data();
 }
 
-// What the offline engine makes of a unit of each variable that is differentiated.
 void PreparedMode::add_handover(const HybridSystem& system, const RealtimeFormulas& formulas,
                                 double t, const SystemState& point,
                                 const std::vector<unsigned char>& asked) {
   std::vector<double> map;
   bool is_rigid = false;
-  if (!find_handover(system, formulas, t, point, asked, map, is_rigid) &&
-      !set_states(system, asked, map))
-    return;
+  bool is_found = false;
+  try {
+    is_found = find_handover(system, formulas, t, point, asked, map, is_rigid);
+  } catch (const Error&) {  // the rule says nothing here
+  }
+  if (!is_found && !set_states(system, asked, map)) return;
   asked_.push_back(asked);
   numbers_.push_back(std::move(map));
   handovers_.push_back({asked_.back().data(), numbers_.back().data(), is_rigid ? 1 : 0});
@@ -250,35 +288,25 @@ bool PreparedMode::set_states(const HybridSystem& system, const std::vector<unsi
   return true;
 }
 
+// The impulse rule for a unit of each variable that is carried into the mode.
 bool PreparedMode::find_handover(const HybridSystem& system, const RealtimeFormulas& formulas,
                                  double t, const SystemState& near,
                                  const std::vector<unsigned char>& asked, std::vector<double>& map,
                                  bool& is_rigid) {
+  if (impulses_ == nullptr) impulses_ = std::make_unique<ImpulseMap>(core_, differential_);
   SystemState point = near;
-  if (core_.run == nullptr || !core_.run->make_consistent(t, point).ok()) return false;
-  std::vector<bool> set(system.variables().size(), false);
+  if (!impulses_->is_constant() &&
+      (core_.run == nullptr || !core_.run->make_consistent(t, point).ok()))
+    return false;
+  std::map<std::size_t, std::size_t> place;  // in the mode, of a variable
+  for (std::size_t j = 0; j < core_.unknowns.size(); ++j)
+    place.emplace(core_.unknowns[j].index(), j);
+  std::vector<bool> set(core_.unknowns.size(), false);
   for (std::size_t k = 0; k < asked.size(); ++k)
-    if (asked[k] != 0) set[formulas.reset[k].index()] = true;
-  std::vector<std::size_t> states;  // variables
-  for (const std::size_t i : differential_) {
-    if (guess_[i].kind != FS_VALUE) return false;
-    states.push_back(guess_[i].index);
-  }
-  std::set<std::string> reached;  // by impulses
-  const auto respond = [&](const std::vector<double>& deviations, std::vector<double>& change) {
-    SystemState before = point;
-    for (std::size_t c = 0; c < carried_.size(); ++c) before.values[carried_[c]] += deviations[c];
-    SystemState after = before;
-    if (!core_.run->make_consistent(t, after).ok()) return false;
-    const TransferOutcome outcome = core_.run->transfer(t, before, set, false, after);
-    if (outcome.status != TransferStatus::kDone || !outcome.not_kept.empty()) return false;
-    for (const auto& [name, impulse] : outcome.impulses)
-      if (std::abs(impulse) > 1e-9) reached.insert(name);
-    change.clear();
-    for (const std::size_t v : states) change.push_back(after.values[v] - point.values[v]);
-    return true;
-  };
-  // Of what reinit sets and what is equal up to the sign the first stands for all.
+    if (const auto found = place.find(formulas.reset[k].index());
+        asked[k] != 0 && found != place.end())
+      set[found->second] = true;
+  // Of what is set and what is equal up to the sign the first stands for all.
   const auto ratio = [&](std::size_t c, std::size_t other) {
     const std::size_t a = carried_reset_[c];
     const std::size_t b = carried_reset_[other];
@@ -286,53 +314,84 @@ bool PreparedMode::find_handover(const HybridSystem& system, const RealtimeFormu
     if (reset_values_[a].same_as(reset_values_[b])) return 1.0;
     return reset_values_[a].same_as(-reset_values_[b]) ? -1.0 : 0.0;
   };
-  const auto follow = [&](std::size_t c, double deviation, std::vector<double>& deviations) {
-    deviations[c] = deviation;
-    for (std::size_t other = c + 1; other < carried_.size(); ++other)
-      if (ratio(c, other) != 0.0) deviations[other] = deviation * ratio(c, other);
-  };
-  constexpr double kDust = 1e-11;
-  const std::size_t d = states.size();
+  using Eigen::Index;
+  const std::size_t count = carried_.size();
+  Eigen::MatrixXd before =
+      Eigen::MatrixXd::Zero(static_cast<Index>(core_.unknowns.size()), static_cast<Index>(count));
+  std::vector<bool> is_first(count, true);
+  for (std::size_t c = 0; c < count; ++c) {
+    for (std::size_t other = 0; other < c; ++other)
+      is_first[c] = is_first[c] && ratio(other, c) == 0.0;
+    if (!is_first[c]) continue;
+    for (std::size_t other = c; other < count; ++other)
+      if (const double f = other == c ? 1.0 : ratio(c, other); f != 0.0)
+        before(static_cast<Index>(place.at(carried_[other])), static_cast<Index>(c)) = f;
+  }
+  std::vector<double> parameters;
+  for (const Parameter& p : system.parameters()) parameters.push_back(p.value);
+  const ImpulseMap::Answer answer = impulses_->solve(t, point, parameters, before, set);
+  if (!answer.is_determined) return false;
+
   bool all_respond = true;
-  std::vector<double> column, mixed(carried_.size());
-  for (std::size_t c = 0; c < carried_.size(); ++c) {
-    bool is_first = true;
-    for (std::size_t before = 0; before < c; ++before)
-      is_first = is_first && ratio(before, c) == 0.0;
-    column.assign(d, 0.0);
-    if (is_first) {
-      std::vector<double> unit(carried_.size(), 0.0);
-      follow(c, 1.0, unit);
-      if (respond(unit, column)) {
-        follow(c, c % 3 == 0 ? -0.4 : 0.3 + 0.1 * static_cast<double>(c % 5), mixed);
-      } else if (carried_reset_[c] != FS_NONE && asked[carried_reset_[c]] != 0) {
-        return false;
-      } else {  // an angle that a lock holds: no impulse moves it
-        all_respond = false;
-        column.assign(d, 0.0);
-      }
+  const std::size_t d = differential_.size();
+  constexpr double kDust = 1e-11;
+  for (std::size_t c = 0; c < count; ++c) {
+    if (!answer.responds[c] && carried_reset_[c] != FS_NONE && asked[carried_reset_[c]] != 0)
+      return false;
+    // Else an angle that a lock holds: no impulse moves it.
+    all_respond = all_respond && answer.responds[c];
+    for (std::size_t i = 0; i < d; ++i) {
+      const double a =
+          answer.responds[c] ? answer.states(static_cast<Index>(i), static_cast<Index>(c)) : 0.0;
+      map.push_back(std::abs(a - std::round(a)) < kDust ? std::round(a) : a);
     }
-    for (double& a : column)
-      if (std::abs(a - std::round(a)) < kDust) a = std::round(a);
-    map.insert(map.end(), column.begin(), column.end());
   }
-  // Only what is linear can be added up.
-  if (!respond(mixed, column)) return false;
-  for (std::size_t i = 0; i < d; ++i) {
-    double sum = 0.0, size = 1.0;
-    for (std::size_t c = 0; c < carried_.size(); ++c) {
-      sum += map[c * d + i] * mixed[c];
-      size += std::abs(map[c * d + i]);
-    }
-    if (!(std::abs(sum - column[i]) < 1e-6 * size)) return false;
-  }
+  if (!impulses_->is_constant() && !adds_up(t, point, before, set, map)) return false;
   const bool is_bounded = std::ranges::any_of(guards_, [&](std::size_t r) {
     const std::vector<Expr> relation = {formulas.relations[r]};
     return std::ranges::any_of(leaves_of(relation), [&](const Expr& leaf) {
-      return leaf.is_variable() && reached.contains(system.variables()[leaf.node()->index].name);
+      const auto found = leaf.is_variable() ? place.find(leaf.node()->index) : place.end();
+      return found != place.end() && (answer.is_pushed[found->second] ||
+                                      (leaf.node()->order > 0 && answer.is_moved[found->second]));
     });
   });
-  is_rigid = !is_bounded && all_respond;
+  is_rigid = !is_bounded && all_respond && !impulses_->reads_slots();
+  return true;
+}
+
+// Only what is linear can be added up: asks the offline engine for a mixture of large deviations.
+bool PreparedMode::adds_up(double t, const SystemState& point, const Eigen::MatrixXd& before,
+                           const std::vector<bool>& set, const std::vector<double>& map) {
+  std::vector<bool> set_variables(point.values.size(), false);
+  for (std::size_t j = 0; j < set.size(); ++j)
+    if (set[j]) set_variables[core_.unknowns[j].index()] = true;
+  const std::size_t d = differential_.size();
+  SystemState left = point;
+  std::vector<double> expected(d, 0.0), size(d, 1.0);
+  for (std::size_t c = 0; c < carried_.size(); ++c) {
+    const bool has_effect = std::any_of(map.begin() + static_cast<std::ptrdiff_t>(c * d),
+                                        map.begin() + static_cast<std::ptrdiff_t>((c + 1) * d),
+                                        [](double a) { return a != 0.0; });
+    if (!has_effect) continue;
+    const double deviation = c % 3 == 0 ? -0.4 : 0.3 + 0.1 * static_cast<double>(c % 5);
+    for (std::size_t j = 0; j < core_.unknowns.size(); ++j)
+      left.values[core_.unknowns[j].index()] +=
+          deviation * before(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(c));
+    for (std::size_t i = 0; i < d; ++i) {
+      expected[i] += map[c * d + i] * deviation;
+      size[i] += std::abs(map[c * d + i]);
+    }
+  }
+  SystemState after = left;
+  if (!core_.run->make_consistent(t, after).ok()) return false;
+  const TransferOutcome outcome = core_.run->transfer(t, left, set_variables, false, after);
+  if (outcome.status != TransferStatus::kDone || !outcome.not_kept.empty()) return false;
+  for (std::size_t i = 0; i < d; ++i) {
+    const fs_place& of = guess_[differential_[i]];
+    if (of.kind != FS_VALUE) return false;
+    const double change = after.values[of.index] - point.values[of.index];
+    if (!(std::abs(expected[i] - change) < 1e-6 * size[i])) return false;
+  }
   return true;
 }
 

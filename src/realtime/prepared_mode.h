@@ -8,6 +8,7 @@
 
 #include "model/system_state.h"
 #include "realtime/fixed_step.h"
+#include "realtime/impulse_map.h"
 #include "realtime/mode_core.h"
 #include "realtime/pivot_order.h"
 #include "realtime/tape_formulas.h"
@@ -18,7 +19,7 @@ namespace saltus {
 struct RealtimeFormulas {
   std::vector<Expr> relations;  // all of the model
   std::vector<Expr> outputs;
-  std::vector<VariableId> reset;  // variables that reinit sets
+  std::vector<VariableId> reset;  // variables that are set, by reinit or on entry of a state
 };
 
 // The tables of a mode for the fixed-step engine: reduced to its states, everything compiled. What
@@ -59,13 +60,17 @@ class PreparedMode {
   bool find_handover(const HybridSystem& system, const RealtimeFormulas& formulas, double t,
                      const SystemState& near, const std::vector<unsigned char>& asked,
                      std::vector<double>& map, bool& is_rigid);
+  bool adds_up(double t, const SystemState& point, const Eigen::MatrixXd& before,
+               const std::vector<bool>& set, const std::vector<double>& map);
   void list_held(const std::vector<Expr>& read);
+  void list_path(const RealtimeFormulas& formulas);
   void differentiate(const DaeDefinition& definition, const std::vector<Expr>& residuals);
 
   ModeCore core_;
+  std::unique_ptr<ImpulseMap> impulses_;  // made when a handover is asked for
   fs_mode tables_{};
   std::vector<Expr> held_symbols_;
-  std::vector<std::size_t> differential_, algebraic_, slope_column_, key_, guards_;
+  std::vector<std::size_t> differential_, algebraic_, slope_column_, key_, guards_, path_, open_;
   PivotOrder step_order_, slope_order_;
   std::vector<double> nominal_;
   std::vector<fs_place> guess_, held_, targets_;

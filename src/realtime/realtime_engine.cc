@@ -89,9 +89,6 @@ void RealtimeEngine::refuse_to_go_on() const {
 // What is not there is refused, not approximated.
 void RealtimeEngine::refuse_unsupported() const {
   if (!model_.delays.empty()) throw Error("delay() has no fixed-step form");
-  for (const Relation& r : model_.relations)
-    if (r.leaves_state) throw Error("continuous state machines have no fixed-step form", r.where);
-  if (!model_.machines.empty()) throw Error("continuous state machines have no fixed-step form");
 }
 
 void RealtimeEngine::compile() {
@@ -114,16 +111,7 @@ void RealtimeEngine::compile() {
     sizes.push_back(size);
   }
   relation_sizes_ = TapeFormulas(sizes, inputs);
-  for (const Reinit& r : model_.reinits) list.push_back(r.condition);
-  for (const Reinit& r : model_.reinits) list.push_back(r.value);
-  reinits_ = TapeFormulas(list, inputs);
-  for (const Reinit& r : model_.reinits) {
-    const VariableId id(r.variable.node()->index);
-    const auto known = std::ranges::find(formulas_.reset, id);
-    reset_place_.push_back(static_cast<std::size_t>(known - formulas_.reset.begin()));
-    if (known == formulas_.reset.end()) formulas_.reset.push_back(id);
-  }
-  list.clear();
+  compile_resets(inputs);
   for (const Termination& e : model_.terminations) list.push_back(e.condition);
   terminations_ = TapeFormulas(list, inputs);
   list.clear();
@@ -138,7 +126,14 @@ void RealtimeEngine::compile() {
     if (!v.name.starts_with(kFed)) continue;
     const bool is_real = v.type == DiscreteType::kReal;
     inputs_.push_back({v.name.substr(kFed.size()), !is_real, 0.0});
-    input_table_.push_back({index_of(v.symbol), index_of(v.pre), is_real ? 0 : 1});
+    constexpr double kWhole = 9007199254740992.0;  // beyond, whole numbers are not exact
+    const bool is_boolean = v.type == DiscreteType::kBoolean;
+    const bool is_named = v.type == DiscreteType::kEnumeration;
+    const double least = is_boolean ? 0.0 : is_named ? 1.0 : -kWhole;
+    const double most = is_boolean ? 1.0
+                        : is_named ? static_cast<double>(v.literals.size())
+                                   : kWhole;
+    input_table_.push_back({index_of(v.symbol), index_of(v.pre), is_real ? 0 : 1, least, most});
   }
   compile_levels(inputs, sizes);
   list_samples();
@@ -155,10 +150,6 @@ void RealtimeEngine::compile() {
   tables_.equation_slots = equation_slots_.data();
   tables_.discrete_count = discrete_table_.size();
   tables_.discretes = discrete_table_.data();
-  tables_.reinit_count = model_.reinits.size();
-  tables_.reinits = reinits_.formulas();
-  tables_.reset_place = reset_place_.data();
-  tables_.reset_count = formulas_.reset.size();
   tables_.left_count = left_slots_.size();
   tables_.lefts = lefts_.formulas();
   tables_.left_slots = left_slots_.data();
@@ -169,6 +160,58 @@ void RealtimeEngine::compile() {
   tables_.input_count = input_table_.size();
   tables_.inputs = input_table_.data();
   event_.relations.reserve(relation_table_.size());
+}
+
+// What reinit sets, and what state machines set and carry where they enter a state.
+void RealtimeEngine::compile_resets(const std::vector<std::vector<Expr>>& inputs) {
+  const auto place_of_reset = [&](const Expr& variable) {
+    return std::ranges::find(formulas_.reset, VariableId(variable.node()->index)) -
+           formulas_.reset.begin();
+  };
+  std::vector<Expr> conditions[2], values[2];  // of reinit, of entrances
+  for (const Reinit& r : model_.reinits) {
+    const bool is_entrance = r.handover != Handover::kReset;
+    conditions[is_entrance ? 1 : 0].push_back(r.condition);
+    values[is_entrance ? 1 : 0].push_back(r.value);
+    const bool is_set = r.handover == Handover::kReset || r.handover == Handover::kSet;
+    if (!is_set || r.variable.is_slot()) continue;
+    const VariableId id(r.variable.node()->index);
+    if (std::ranges::find(formulas_.reset, id) == formulas_.reset.end()) {
+      formulas_.reset.push_back(id);
+      reset_variables_.push_back(id.index());
+    }
+  }
+  for (const Reinit& r : model_.reinits) {
+    if (r.handover == Handover::kReset) {
+      reset_place_.push_back(static_cast<std::size_t>(place_of_reset(r.variable)));
+      continue;
+    }
+    fs_entrance entrance{place_of(r.variable), 0, FS_NONE, r.handover == Handover::kSet ? 1 : 0};
+    if (r.variable.is_slot()) {
+      entrance.pre = index_of(model_.pre(r.variable));
+    } else if (const auto place = static_cast<std::size_t>(place_of_reset(r.variable));
+               place < formulas_.reset.size()) {
+      entrance.reset = place;
+    }
+    entrance_table_.push_back(entrance);
+  }
+  for (std::vector<Expr>& list : conditions) {
+    std::vector<Expr>& of = values[&list - conditions];
+    list.insert(list.end(), of.begin(), of.end());
+  }
+  reinits_ = TapeFormulas(conditions[0], inputs);
+  entrance_values_ = TapeFormulas(conditions[1], inputs);
+  for (const MachineSymbols& m : model_.machines) machine_slots_.push_back(index_of(m.fired));
+  tables_.reinit_count = reset_place_.size();
+  tables_.reinits = reinits_.formulas();
+  tables_.reset_place = reset_place_.data();
+  tables_.reset_count = formulas_.reset.size();
+  tables_.reset_variables = reset_variables_.data();
+  tables_.machine_count = machine_slots_.size();
+  tables_.machines = machine_slots_.data();
+  tables_.entrance_count = entrance_table_.size();
+  tables_.entrances = entrance_table_.data();
+  tables_.entrance_values = entrance_values_.formulas();
 }
 
 // Relations and discrete equations, sorted by what they read of each other.
@@ -237,28 +280,34 @@ ModeId RealtimeEngine::flat_mode(std::size_t index) {
   return flat_modes_[index];
 }
 
+// For the search for a start; null if the mode cannot be analysed, or not by its structure alone.
+ModeRun* RealtimeEngine::start_run(std::size_t index, bool by_numbers_too) {
+  StartRun& start = start_runs_[index];
+  if (start.run != nullptr || start.is_refused) return start.run.get();
+  const ModeId id = flat_mode(index);
+  try {
+    if (!start.is_unsettled) {
+      check_structure(system_, system_.modes()[id.index()]);
+      start.run = make_mode_run(system_, id, offline_options(), 1e-9, tables_.start_time,
+                                start_state_, warnings_);
+      start.is_unsettled = start.run == nullptr;
+    }
+    if (start.run == nullptr && by_numbers_too)
+      start.run = std::make_unique<ModeRun>(
+          system_, analyse_by_numbers(system_, id, tables_.start_time, start_state_),
+          offline_options(), 1e-9);
+  } catch (const Error&) {
+    start.is_refused = true;
+  }
+  return start.run.get();
+}
+
 // The start is an offline matter: the initial problem and the first event iteration.
 void RealtimeEngine::find_start() {
   start_state_ = start_state(system_);
-  const auto visit = [this](std::size_t index) -> ModeRun* {
-    std::unique_ptr<ModeRun>& run = start_runs_[index];
-    if (run == nullptr) {
-      const ModeId id = flat_mode(index);
-      try {
-        check_structure(system_, system_.modes()[id.index()]);
-        run = make_mode_run(system_, id, offline_options(), 1e-9, tables_.start_time, start_state_,
-                            warnings_);
-        if (run == nullptr) {
-          auto analysed = analyse_by_numbers(system_, id, tables_.start_time, start_state_);
-          run = std::make_unique<ModeRun>(system_, std::move(analysed), offline_options(), 1e-9);
-        }
-      } catch (const Error&) {
-        return nullptr;
-      }
-    }
-    return run.get();
-  };
-  events_ = std::make_unique<EventIteration>(system_, visit, [] { return false; });
+  events_ = std::make_unique<EventIteration>(
+      system_, [this](std::size_t index) { return start_run(index, true); }, [] { return false; });
+  events_->try_modes_by([this](std::size_t index) { return start_run(index, false); });
   const Settled settled = events_->start(tables_.start_time, start_state_);
   if (!settled.ok) throw Error(settled.problem);
   for (std::size_t k = 0; k < inputs_.size(); ++k)
@@ -437,17 +486,20 @@ std::size_t RealtimeEngine::find_or_prepare(double t) noexcept {
 
 // Near the point of the engine, whose mode it is.
 void RealtimeEngine::make_handover(double t) noexcept {
-  std::vector<unsigned char> asked(engine_.asked, engine_.asked + formulas_.reset.size());
-  if (!tried_handovers_.insert({engine_.mode, {asked.begin(), asked.end()}}).second) return;
   const SystemState point = {{engine_.values, engine_.values + tables_.variable_count},
                              {engine_.slopes, engine_.slopes + tables_.variable_count},
                              {engine_.slots, engine_.slots + tables_.slot_count}};
   try {
-    prepared_[engine_.mode]->add_handover(system_, formulas_, t, point, asked);
-  } catch (const Error&) {  // then there is none
+    add_handover(engine_.mode, t, point, {engine_.asked, engine_.asked + formulas_.reset.size()});
   } catch (const StopRequested&) {
     is_late_ = true;  // this must not pass through C
   }
+}
+
+void RealtimeEngine::add_handover(std::size_t mode, double t, const SystemState& point,
+                                  const std::vector<unsigned char>& asked) {
+  if (!tried_handovers_.insert({mode, {asked.begin(), asked.end()}}).second) return;
+  prepared_[mode]->add_handover(system_, formulas_, t, point, asked);
 }
 
 void RealtimeEngine::tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept {
@@ -523,8 +575,7 @@ void RealtimeEngine::rehearse(double stop_time) {
 
 // Modes that differ from those met in one structural condition, then from these, and so on. They
 // are what inputs that the rehearsal did not see may lead to. One that cannot be prepared is left
-// out. They are entered without impulses: to find those of 64 lock patterns would take half a
-// minute, and a step that needs one says so (kStateJumped).
+// out. The impulses that lead into them are prepared for no reinit and for each one by itself.
 void RealtimeEngine::prepare_neighbours() {
   std::vector<std::size_t> queue;
   for (const auto& [mode, way] : ways_) queue.push_back(mode);
@@ -542,6 +593,13 @@ void RealtimeEngine::prepare_neighbours() {
       note_way(mode);
       ways_[mode].names.clear();
       queue.push_back(mode);
+      std::vector<unsigned char> asked(formulas_.reset.size(), 0);
+      add_handover(mode, tables_.start_time, start_state_, asked);
+      for (unsigned char& one : asked) {
+        one = 1;
+        add_handover(mode, tables_.start_time, start_state_, asked);
+        one = 0;
+      }
     }
 }
 

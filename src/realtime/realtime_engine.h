@@ -139,6 +139,8 @@ class RealtimeEngine {
   void compile_levels(const std::vector<std::vector<Expr>>& inputs, const std::vector<Expr>& sizes);
   void list_outputs();
   void list_samples();
+  void compile_resets(const std::vector<std::vector<Expr>>& inputs);
+  ModeRun* start_run(std::size_t index, bool by_numbers_too);
   void find_start();
   void rehearse(double stop_time);
   std::size_t add_mode(std::size_t flat);
@@ -155,6 +157,8 @@ class RealtimeEngine {
   void note_way(std::size_t mode);
   void compile_lookup();
   void make_handover(double t) noexcept;
+  void add_handover(std::size_t mode, double t, const SystemState& point,
+                    const std::vector<unsigned char>& asked);
   void tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept;
 
   HybridSystem system_;
@@ -167,7 +171,12 @@ class RealtimeEngine {
   RealtimeFormulas formulas_;
   std::vector<std::string> warnings_;
   std::unique_ptr<EventIteration> events_;
-  std::map<std::size_t, std::unique_ptr<ModeRun>> start_runs_;
+  struct StartRun {
+    std::unique_ptr<ModeRun> run;
+    bool is_unsettled = false;  // by structure
+    bool is_refused = false;
+  };
+  std::map<std::size_t, StartRun> start_runs_;
   std::vector<ModeId> flat_modes_;
   // By mode of the engine. A mode of the model may have several: one for all held values, and some
   // for values with which that one is singular.
@@ -186,11 +195,13 @@ class RealtimeEngine {
   fs_model tables_{};
   fs_engine engine_{};
   SystemState start_state_;
-  TapeFormulas relation_sizes_, reinits_, terminations_, lefts_, conditions_;
+  TapeFormulas relation_sizes_, reinits_, entrance_values_, terminations_, lefts_, conditions_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<fs_relation> relation_table_;
   std::vector<fs_level> level_table_;
-  std::vector<std::size_t> equation_slots_, reset_place_, left_slots_, row_modes_;
+  std::vector<std::size_t> equation_slots_, reset_place_, reset_variables_, machine_slots_,
+      left_slots_, row_modes_;
+  std::vector<fs_entrance> entrance_table_;
   std::vector<fs_discrete> discrete_table_;
   std::vector<fs_sample> sample_table_;
   std::vector<fs_input> input_table_;

@@ -23,11 +23,15 @@ double processor_time() {
 
 }  // namespace
 
+HybridSystem load(const Written& written) {
+  LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}};
+  options.use_modelica_path = false;
+  return build(load_modelica_text(written.text, {}, options));
+}
+
 FixedStepRun run_fixed_steps(const Network& network, const Written& written, const Motion& motion,
                              double step) {
-  LoadOptions load{.libraries = {SALTUS_LIBRARY_FOLDER}};
-  load.use_modelica_path = false;
-  const HybridSystem system = build(load_modelica_text(written.text, {}, load));
+  const HybridSystem system = load(written);
   RealtimeEngine engine(
       system, {.step = step, .stop_time = network.stop_time + step, .outputs = written.speeds});
   std::vector<double> sizes(written.speeds.size(), 1.0);

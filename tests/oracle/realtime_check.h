@@ -11,6 +11,8 @@ struct FixedStepRun {
   double longest = 0.0;    // step, s of processor time
 };
 
+HybridSystem load(const Written& written);
+
 // Throws Error if the model cannot be prepared or the run ends early.
 FixedStepRun run_fixed_steps(const Network& network, const Written& written, const Motion& motion,
                              double step);
