@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/numbers.h"
@@ -38,6 +40,8 @@ std::string model_fingerprint(const ModelChoice& choice) {
   const std::size_t end = choice.model.find(".mo");
   const std::string path =
       end == std::string::npos ? choice.model : choice.model.substr(0, end + 3);
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(path, problem)) return choice.model;
   std::ifstream in(path, std::ios::binary);
   if (!in) return choice.model;
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

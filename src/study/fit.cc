@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/kept_work.h"
+#include "base/readable_file.h"
 #include "base/suggest.h"
 
 namespace saltus {
@@ -257,6 +258,7 @@ void assess(const MatrixXd& j, const VectorXd& r, const VectorXd& size, FitResul
 }  // namespace
 
 Measurements read_measurements(const std::string& path, const std::vector<std::string>& columns) {
+  require_file(path);
   std::ifstream in(path);
   if (!in) throw Error(fmt::format("cannot read the data '{}'", path));
   std::string line;
