@@ -12,6 +12,7 @@
 #include "cli/destinations.h"
 #include "cli/interrupt.h"
 #include "cli/load.h"
+#include "cli/numbers.h"
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "output/comparison.h"
@@ -143,6 +144,7 @@ void add_compare_command(CLI::App& program, int& status) {
   command
       ->add_option("--reference-tolerance", a.options.reference_tolerance,
                    "of the tight run; default: the tightest / 1000, at least 1e-13")
+      ->check(need_positive)
       ->option_text("R");
   command->add_option("--start-time", a.options.run.start_time, "s; default: the model's")
       ->option_text("T");
@@ -150,6 +152,7 @@ void add_compare_command(CLI::App& program, int& status) {
       ->option_text("T");
   command->add_option("--baumgarte", a.options.run.baumgarte, "1/s; default 10")->option_text("A");
   command->add_option("--max-seconds", a.options.max_seconds, "wall time of a run; default 60")
+      ->check(need_positive)
       ->option_text("T");
   command->add_option("--csv", a.csv, "write the table with all digits; - is standard output")
       ->option_text("FILE");

@@ -55,8 +55,14 @@ std::vector<FreeParameter> free_parameters(const FitArguments& a) {
         continue;
       const std::string lower = text.substr(sign + 1, colon - sign - 1);
       const std::string upper = text.substr(colon + 1);
-      if (!lower.empty()) p.lower = std::strtod(lower.c_str(), nullptr);
-      if (!upper.empty()) p.upper = std::strtod(upper.c_str(), nullptr);
+      const auto read = [&](const std::string& word, double& limit) {
+        if (word.empty()) return;
+        char* end = nullptr;
+        limit = std::strtod(word.c_str(), &end);
+        if (*end != '\0') throw Error(fmt::format("--bounds {}: '{}' is no number", text, word));
+      };
+      read(lower, p.lower);
+      read(upper, p.upper);
       if (!(p.lower < p.upper)) throw Error(fmt::format("--bounds {}: the range is empty", text));
       found = true;
     }

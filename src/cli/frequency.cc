@@ -43,10 +43,12 @@ std::string bode_table(const Linearization& l, const FrequencyArguments& a) {
   for (std::size_t k = 0; k < a.points; ++k) {
     const double fraction =
         a.points > 1 ? static_cast<double>(k) / static_cast<double>(a.points - 1) : 0.0;
-    const double omega = a.from * std::pow(a.to / a.from, fraction);
+    const double omega = a.from * std::exp(fraction * (std::log(a.to) - std::log(a.from)));
     table += fmt::format("{}", omega);
     const auto g = l.transfer({0.0, omega});
     for (std::size_t j = 0; j < g.size(); ++j) {
+      if (!std::isfinite(g[j].real()) || !std::isfinite(g[j].imag()))
+        throw Error(fmt::format("the response at {:g} rad/s is no finite number", omega));
       double phase = std::arg(g[j]) * 180.0 / std::numbers::pi;
       if (k > 0) phase += 360.0 * std::round((phases[j] - phase) / 360.0);
       phases[j] = phase;
@@ -70,8 +72,12 @@ std::string time_table(const Linearization& l, const FrequencyArguments& a) {
   for (std::size_t k = 0; k < a.points; ++k) {
     table += fmt::format("{}", dt * static_cast<double>(k));
     for (const DenseMatrix& response : responses)
-      for (std::size_t i = 0; i < response.columns; ++i)
+      for (std::size_t i = 0; i < response.columns; ++i) {
+        if (!std::isfinite(response.at(k, i)))
+          throw Error(fmt::format("the response after {:g} s is no finite number",
+                                  dt * static_cast<double>(k)));
         table += fmt::format(",{}", response.at(k, i));
+      }
     table += "\n";
   }
   return table;

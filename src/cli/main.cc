@@ -20,6 +20,7 @@
 #include "base/version.h"
 #include "cli/commands.h"
 #include "cli/destinations.h"
+#include "cli/numbers.h"
 #include "cli/say.h"
 
 namespace {
@@ -63,6 +64,18 @@ std::string explain(const CLI::App& program, const CLI::ParseError& error,
                      command == &program ? "" : command->get_name() + " ");
 }
 
+// An empty word says nothing. Nan and infinity are no numbers, and a count has no sign.
+void check_words(CLI::App& program) {
+  for (CLI::App* command : program.get_subcommands([](CLI::App*) { return true; }))
+    for (CLI::Option* option : command->get_options([](CLI::Option*) { return true; })) {
+      const std::string type = option->get_type_name();
+      if (type.starts_with("FLOAT")) option->check(saltus::need_finite, "");
+      if (type.starts_with("UINT")) option->check(saltus::need_count, "");
+      if (type.starts_with("TEXT") && !option->get_positional())
+        option->check(saltus::need_word, "");
+    }
+}
+
 // Whether standard output is a pipe that nobody reads; the write that failed may be long ago.
 bool reader_left() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
@@ -103,6 +116,7 @@ int run(int argc, const char* const* argv) {
   saltus::add_studio_command(program, status);
   saltus::add_examples_command(program, status);
   saltus::add_help_command(program, status);
+  check_words(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

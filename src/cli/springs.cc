@@ -93,10 +93,14 @@ void add_springs_command(CLI::App& program, int& status) {
       ->allow_extra_args(false)
       ->option_text("NAME,...");
   command->add_option("--inner-stiffness", a.options.method.inner_stiffness, "N/m; default 10")
+      ->check(CLI::NonNegativeNumber)
       ->option_text("C");
   command->add_option("--factors", a.options.method.factors, "N of exponential; default 10")
+      ->check(CLI::Range(1, 1000))
       ->option_text("N");
-  command->add_option("--order", a.options.method.order, "of taylor; default 2")->option_text("N");
+  command->add_option("--order", a.options.method.order, "of taylor; default 2")
+      ->check(CLI::Range(1, 100))
+      ->option_text("N");
   command->add_option("--csv", a.csv, "write the points of every run; - is standard output")
       ->option_text("FILE");
   command->add_option("--plot", a.plot, "write deflection, phase plane and energy")

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "base/error.h"
 #include "cli/numbers.h"
@@ -38,8 +40,9 @@ namespace {
 
 // A number for the bytes of a file; empty: there is no such file.
 std::string file_fingerprint(const std::string& path) {
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(path, problem)) return {};
   std::ifstream in(path, std::ios::binary);
-  if (!in) return {};
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   std::uint64_t sum = 0xcbf29ce484222325ULL;
   for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;

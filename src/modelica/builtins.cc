@@ -288,8 +288,10 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
       throw Error("the start of sample() is not a finite number", place.location());
     if (!fixed_number(interval.number()))
       throw Error("the interval of sample() needs parameters, not variables", place.location());
-    if (!(*fixed_number(interval.number()) > 0.0))
-      throw Error("sample() needs a positive interval", place.location());
+    const double length = *fixed_number(interval.number());
+    if (!(length > 0.0) || !std::isfinite(length))
+      throw Error(fmt::format("sample() needs a positive interval, not {}", length),
+                  place.location());
     return Value::boolean(flat_.sample(start.number(), interval.number(), place.location()));
   }
   if (name == "floor" || name == "ceil" || name == "integer") {
@@ -365,9 +367,7 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     if (e.arguments.size() <= first)
       throw Error(fmt::format("{}() needs the size of the array", name), place.location());
     for (std::size_t k = first; k < e.arguments.size(); ++k) shape.push_back(size_argument(k));
-    double count = 1.0;
-    for (const std::size_t d : shape) count *= static_cast<double>(d);
-    if (count > 1e7) throw Error(fmt::format("an array of {:g} elements", count), place.location());
+    require_size(shape, place);
     Value result = stack(std::vector<Value>(element_count(shape), with), shape, place);
     result.type = with.type;
     return result;
@@ -442,6 +442,7 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     const bool unit = name == "identity";
     const Value v = unit ? Value::integer(1) : need_rank(argument(0), 1, name, place);
     const std::size_t n = unit ? size_argument(0) : v.count();
+    require_size({n, n}, place);
     std::vector<Expr> numbers(n * n, Expr(0.0));
     for (std::size_t i = 0; i < n; ++i) numbers[i * n + i] = unit ? Expr(1.0) : v.numbers[i];
     return Value::array(v.type, {n, n}, std::move(numbers));

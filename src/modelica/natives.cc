@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/placeholder.h"
+#include "base/readable_file.h"
 #include "expr/table.h"
 #include "modelica/flattener.h"
 #include "modelica/numeric_natives.h"
@@ -87,6 +88,7 @@ std::vector<std::string> Flattener::lines_of(const std::string& file, const Plac
                             "those of its libraries, and files named with --set",
                             file),
                 place.location());
+  require_file(file, place.location());
   std::ifstream stream(file);
   if (!stream) throw Error(fmt::format("the file '{}' cannot be read", file), place.location());
   std::vector<std::string> lines;

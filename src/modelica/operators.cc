@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/stop_request.h"
 
 namespace saltus {
 namespace {
 
 // A loop that doubles what it has is refused before it has filled the memory.
 constexpr std::size_t kLongestText = 10'000'000;
-constexpr std::size_t kMostElements = 10'000'000;
+constexpr double kMostElements = 1e7;
 
 void need_numbers(const Value& v, const char* op, const Place& place) {
   if (!is_numeric(v.type))
@@ -69,14 +70,17 @@ Value matrix_product(const Value& a, const Value& b, const Place& place) {
   const std::size_t inner = a.dimensions.back();
   const std::size_t columns = b.dimensions.size() == 2 ? b.dimensions[1] : 1;
   if (b.dimensions[0] != inner) throw wrong();
+  require_size({rows, columns}, place);
   std::vector<Expr> numbers;
-  for (std::size_t i = 0; i < rows; ++i)
+  for (std::size_t i = 0; i < rows; ++i) {
+    check_stop();
     for (std::size_t j = 0; j < columns; ++j) {
       Expr sum = 0.0;
       for (std::size_t k = 0; k < inner; ++k)
         sum += a.numbers[i * inner + k] * b.numbers[k * columns + j];
       numbers.push_back(sum);
     }
+  }
   Dimensions shape;
   if (a.dimensions.size() == 2) shape.push_back(rows);
   if (b.dimensions.size() == 2) shape.push_back(columns);
@@ -84,6 +88,13 @@ Value matrix_product(const Value& a, const Value& b, const Place& place) {
 }
 
 }  // namespace
+
+void require_size(const Dimensions& shape, const Place& place) {
+  double count = 1.0;
+  for (const std::size_t d : shape) count *= static_cast<double>(d);
+  if (count > kMostElements)
+    throw Error(fmt::format("an array of {:g} elements: too many", count), place.location());
+}
 
 Value negate(const Value& a, const Place& place) {
   need_numbers(a, "-", place);
@@ -168,9 +179,7 @@ Value concatenate(std::size_t dimension, const std::vector<Value>& parts, const 
     shape[dimension] += part.dimensions[dimension];
     result.type = common_type(result, part, place);
   }
-  if (element_count(shape) > kMostElements)
-    throw Error(fmt::format("an array with {} elements: too many", element_count(shape)),
-                place.location());
+  require_size(shape, place);
   Dimensions head(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimension));
   result.numbers.clear();
   result.strings.clear();

@@ -10,6 +10,8 @@ namespace saltus {
 Value negate(const Value& a, const Place& place);
 // + - * / ^ and their elementwise forms.
 Value arithmetic(BinaryOperator op, const Value& a, const Value& b, const Place& place);
+// Throws Error if an array is larger than any that makes sense.
+void require_size(const Dimensions& shape, const Place& place);
 // cat(dimension, parts...), the dimension counted from 0.
 Value concatenate(std::size_t dimension, const std::vector<Value>& parts, const Place& place);
 // A value with dimensions of size 1 added at the end up to the rank given.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/readable_file.h"
 
 namespace saltus {
 namespace fs = std::filesystem;
@@ -63,6 +64,7 @@ PackageFolder::PackageFolder(fs::path folder) : folder_(std::move(folder)) {
     const std::string name = class_name(entry);
     if (!name.empty()) entries_.emplace(name, entry.path());
   }
+  require_file(folder_ / "package.order");
   std::ifstream file(folder_ / "package.order");
   for (std::string line; std::getline(file, line);) {
     const std::size_t last = line.find_last_not_of(" \t\r");
@@ -117,13 +119,7 @@ std::vector<std::string> packages_in(const fs::path& folder) {
 }
 
 std::string read_text_file(const fs::path& file) {
-  std::error_code ignored;
-  if (fs::is_directory(file, ignored)) {
-    throw Error(fmt::format("'{}' is a folder: give a file", file.string()));
-  }
-  if (fs::exists(file, ignored) && !fs::is_regular_file(file, ignored)) {
-    throw Error(fmt::format("'{}' is a pipe or a device: give a file", file.string()));
-  }
+  require_file(file);
   std::ifstream stream(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   if (!stream) {

@@ -77,7 +77,7 @@ bool lacks_value(const Value& value) {
 }  // namespace
 
 void spoil(const Expr& where, Value& value) {
-  if (value.type == BasicType::kReal)
+  if (is_number_like(value.type))
     for (Expr& number : value.numbers)
       number = select(where, Expr(std::numeric_limits<double>::quiet_NaN()), number);
   for (Record& record : value.records)
@@ -537,27 +537,33 @@ void Flattener::assign_into(Value& at, const ComponentReference& target, std::si
   std::size_t rest = 1;
   for (std::size_t k = rank; k < at.dimensions.size(); ++k) rest *= at.dimensions[k];
   if (s.has_symbolic) {
-    // x[k] := v for a k that is not known: each element may be the one.
+    // x[k] := v for a k that is not known: each element may be the one. If none is, none is a
+    // number any more, so that the run ends there and says where.
     if (!last || !std::all_of(s.scalar.begin(), s.scalar.end(), [](bool one) { return one; }) ||
         value.count() != rest || !is_number_like(at.type))
       refuse("this assignment with a varying subscript", place);
     const Dimensions leading(at.dimensions.begin(),
                              at.dimensions.begin() + static_cast<std::ptrdiff_t>(rank));
-    for (std::size_t i = 0; i < element_count(leading); ++i) {
-      Expr is_it = 1.0;
+    const std::size_t count = element_count(leading);
+    std::vector<Expr> is_it(count, 1.0);
+    Expr is_any = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
       const std::vector<std::size_t> index = subscripts_of(leading, i);
       for (std::size_t k = 0; k < rank; ++k) {
         if (s.symbolic[k]) {
-          is_it = is_it && equal(*s.symbolic[k], static_cast<double>(index[k] + 1));
+          is_it[i] = is_it[i] && equal(*s.symbolic[k], static_cast<double>(index[k] + 1));
         } else if (s.chosen[k].front() != index[k]) {
-          is_it = 0.0;
+          is_it[i] = 0.0;
         }
       }
+      is_any = is_any || is_it[i];
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (is_zero(is_it[i])) continue;
       for (std::size_t j = 0; j < rest; ++j) {
         Expr& number = at.numbers[i * rest + j];
-        number = is_it.is_number() && is_it.number() == 0.0
-                     ? number
-                     : join_numbers(is_it, value.numbers.at(j), number);
+        number = select(is_any, join_numbers(is_it[i], value.numbers.at(j), number),
+                        Expr(std::numeric_limits<double>::quiet_NaN()));
       }
     }
     return;

@@ -16,6 +16,7 @@ namespace {
 void check(const CollisionCase& what) {
   if (what.masses.size() < 2) throw Error("collisions need at least two masses");
   if (!(what.step > 0.0) || !std::isfinite(what.step)) throw Error("the step must be positive");
+  if (!(what.stop_time >= 0.0)) throw Error("the stop time must not be negative");
   if (!(what.stop_time / what.step <= 1e7)) throw Error("more than 1e7 steps");
   if (what.stop_time > 0.0 && what.step > what.stop_time)
     throw Error("the step is longer than the run");

@@ -56,8 +56,8 @@ double order_of(double error, double half_error) {
 }  // namespace
 
 std::vector<DeltaErrorRow> delta_errors(const DeltaErrorOptions& o, int divisions) {
-  if (!(o.m > 0.0) || !(o.d >= 0.0) || !std::isfinite(o.m + o.d + o.c))
-    throw Error("the oscillator needs a mass above 0 and a damping of at least 0");
+  if (!(o.m > 0.0) || !(o.d >= 0.0) || !(o.c >= 0.0) || !std::isfinite(o.m + o.d + o.c))
+    throw Error("the oscillator needs a mass above 0, and damping and stiffness of at least 0");
   std::vector<DeltaErrorRow> rows;
   for (const double step : o.steps) {
     if (!(step > 0.0) || !std::isfinite(step)) throw Error("steps must be positive");
@@ -65,6 +65,8 @@ std::vector<DeltaErrorRow> delta_errors(const DeltaErrorOptions& o, int division
       const double eta = static_cast<double>(k) / divisions;
       const double single = single_error(o, step, eta);
       const double twice = double_error(o, step, eta);
+      if (!std::isfinite(single + twice))
+        throw Error("the motion of this oscillator is beyond the range of numbers");
       rows.push_back({step, eta, single, twice, order_of(single, single_error(o, 0.5 * step, eta)),
                       order_of(twice, double_error(o, 0.5 * step, eta))});
     }

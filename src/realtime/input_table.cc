@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/readable_file.h"
 
 namespace saltus {
 namespace {
@@ -34,6 +35,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 InputTable::InputTable(const std::string& path, const std::vector<RealtimeInput>& inputs)
     : width_(inputs.size()) {
+  require_file(path);
   std::ifstream file(path);
   if (!file) throw Error(fmt::format("cannot read '{}'", path));
   int number = 0;
@@ -74,12 +76,12 @@ InputTable::InputTable(const std::string& path, const std::vector<RealtimeInput>
       } else if (cells[k].empty() || *end != '\0') {
         refuse(fmt::format("'{}' is no number", cells[k]));
       }
+      if (!std::isfinite(value)) refuse(fmt::format("'{}' is not finite", cells[k]));
       if (places[k] < width_) {
         values_[row + places[k]] = value;
         continue;
       }
-      if (!std::isfinite(value) || (!times_.empty() && value < times_.back()))
-        refuse("times must be finite and must not decrease");
+      if (!times_.empty() && value < times_.back()) refuse("times must not decrease");
       times_.push_back(value);
     }
   }

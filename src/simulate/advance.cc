@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "model/build.h"
 #include "simulate/run.h"
@@ -25,6 +26,21 @@ void warn_of_shared_forces(Run& run) {
   if (!is_known)
     run.log.result.warnings.push_back(fmt::format(
         "{} from t = {:.10g} on; the least change of them is taken", split, run.now.time));
+}
+
+void warn_of_rounding(Run& run) {
+  const std::optional<RoundingWatch::Finding> found =
+      run.rounding.note(*run.now.mode, run.settings.tolerance, run.settings.length(),
+                        run.settings.stop_time - run.now.time);
+  if (!found) return;
+  const std::string rate =
+      found->seconds > 0.0 ? fmt::format(", tenfold every {:.3g} s", found->seconds) : "";
+  run.log.result.warnings.push_back(fmt::format(
+      "the solution is unstable: {} what was rounding at first has grown to more than the "
+      "tolerance{}; '{}' shows it most{}: from there on the values follow rounding, and another "
+      "tolerance or method gives others",
+      place_of(run), rate, run.now.mode->unknown_name(found->unknown),
+      equation_for(run, found->unknown)));
 }
 
 // Whether most steps are rejected and the rest of the run would take more of them than any run is
@@ -64,7 +80,7 @@ std::size_t fastest_unknown(const Run& run) {
 // decides on which side of it that is. An unknown with a pole grows at a rate of the order of the
 // pole over the time that is left.
 bool ends_at_pole(const Run& run, double pole) {
-  constexpr double kShare = 0.1;       // of the tolerance; errors are smaller as a rule
+  constexpr double kShare = 1.0;       // of the tolerance
   constexpr double kRounding = 2e-12;  // that adds up
   constexpr double kLeastOrder = 0.2;
   constexpr double kMostOrder = 20.0;
@@ -129,7 +145,9 @@ void accept_step(Run& run, const Firing& firing) {
   if (run.tangents != nullptr) run.tangents->step(*run.now.mode);
   check_assertions(run);
   run.now.mode->measure_constraints(run.now.time, run.now.state, firing.fired());
+  warn_of_rounding(run);
   if (firing.fired()) {
+    run.rounding.interrupt();
     run.poles.forget();
   } else {
     run.poles.note(run.now.time);

@@ -204,6 +204,7 @@ void warn_of_unstable_rest(Run& run) {
   const std::optional<Growth> growth =
       fastest_growth(dae, run.now.mode->data(), run.now.time, x.data(), dx.data());
   if (!growth || growth->rate * length < std::log(run.settings.tolerance / kEpsilon)) return;
+  run.rounding.silence();
   run.log.result.warnings.push_back(fmt::format(
       "the run starts at rest within the tolerance, but the rest is unstable: small changes of "
       "'{}' "

@@ -18,6 +18,7 @@
 #include "simulate/pole_watch.h"
 #include "simulate/recorder.h"
 #include "simulate/result.h"
+#include "simulate/rounding_watch.h"
 #include "simulate/sensitivity.h"
 #include "simulate/simulate.h"
 #include "simulate/transfer.h"
@@ -129,6 +130,7 @@ struct Run {
   RunClock clock;
   Progress progress;
   PoleWatch poles;                          // since the last event
+  RoundingWatch rounding;
   std::string rank_change;                  // what the last change of ranks inside a mode was about
   std::unique_ptr<EventIteration> events;   // of a flat model; otherwise null
   std::unique_ptr<Delays> delays;           // null: the model reads no past

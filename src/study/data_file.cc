@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/readable_file.h"
 #include "base/suggest.h"
 #include "study/data_file_formats.h"
 
@@ -194,9 +195,8 @@ DataColumns read_columns(const std::string& path, const std::vector<std::string>
         fmt::format("the data '{}' are none of the kinds that can be read: .csv, .tsv, "
                     ".txt, .mat, .h5, .hdf5, .nc",
                     path));
-  std::error_code problem;
-  if (!std::filesystem::is_regular_file(path, problem) && !std::ifstream(path))
-    throw Error(fmt::format("cannot read the data '{}'", path));
+  require_file(path);
+  if (!std::ifstream(path)) throw Error(fmt::format("cannot read the data '{}'", path));
   DataColumns data = is_text(path) ? read_text(path, names) : read_series(path, names);
   require_order(data.times, data.lines, path);
   return data;

@@ -1,4 +1,4 @@
-// check -> 2: array_that_doubles.mo:8:29: error: an array with .* elements: too many
+// check -> 2: array_that_doubles.mo:8:29: error: an array of .* elements: too many
 model M
   function f
     output Real y;

@@ -128,7 +128,15 @@ for command in linearize steady frequency fit sweep realtime; do
   try $command m.mo --nosuch
 done
 for number in "${numbers[@]}"; do try linearize m.mo --at "$number"; done
-rm -f d.csv s.csv
+try collisions --case 1 --stop-time -1
+# Pipes and devices are no data: they may never end
+mkfifo pipe.csv
+ln -s /dev/zero zero.csv
+for data in pipe.csv zero.csv folder; do
+  try fit m.mo --data $data --free p
+  try realtime m.mo --stop-time 0.01 --input $data
+done
+rm -f d.csv s.csv pipe.csv zero.csv
 [ -e out_ ] && { echo "FAILED: wrong input has left a folder: $(ls -R out_)"; failures=$((failures + 1)); }
 echo "$count command lines, $failures failures"
 [ $count -ge 1000 ] || { echo "FAILED: fewer than a thousand"; exit 1; }
