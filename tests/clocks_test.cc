@@ -53,6 +53,28 @@ TEST(Clocks, SampleTakesTheLeftLimit) {
   EXPECT_EQ(last(result, "yd"), 0.0);
 }
 
+// previous(n) is another number when the tick is over; hold() keeps what it was at the tick.
+TEST(Clocks, HoldKeepsWhatLastsAnInstantOnly) {
+  const SimulateResult result =
+      run("model M\n  Integer n(start = 5), before, far; Boolean first; Real gap;\nequation\n"
+          "  when Clock(0.1) then n = previous(n) + 1; end when;\n  before = hold(previous(n));\n"
+          "  far = hold(2*previous(n) + n);\n  first = hold(firstTick(n));\n"
+          "  gap = hold(if firstTick(n) then -1 else interval(n));\nend M;\n",
+          0.35);
+  EXPECT_EQ(last(result, "n"), 9.0);  // ticks at 0, 0.1, 0.2, 0.3
+  EXPECT_EQ(last(result, "before"), 8.0);
+  EXPECT_EQ(last(result, "far"), 25.0);
+  EXPECT_EQ(last(result, "first"), 0.0);
+  EXPECT_NEAR(last(result, "gap"), 0.1, 1e-12);
+  const SimulateResult one_tick =
+      run("model M\n  Integer n(start = 5), before; Boolean first;\nequation\n"
+          "  when Clock(1) then n = previous(n) + 1; end when;\n  before = hold(previous(n));\n"
+          "  first = hold(firstTick(n));\nend M;\n",
+          0.5);
+  EXPECT_EQ(last(one_tick, "before"), 5.0);
+  EXPECT_EQ(last(one_tick, "first"), 1.0);
+}
+
 TEST(Clocks, SubAndSuperSampledPartsTickTogether) {
   const SimulateResult result = run(
       "model M\n  Integer a(start = 0), b(start = 0), c(start = 0), d, e, n(start = 0);\n"

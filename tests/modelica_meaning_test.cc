@@ -23,7 +23,6 @@ SimulateResult run(const std::string& text, SimulateOptions options = {}) {
   return simulate(system_of(text), options);
 }
 
-// y = (t - 1/2)^2 is below 1e-4 between 0.49 and 0.51: no step ends there.
 // Both branches have the slope of x, so y must not be taken for x itself: no run may say y = 20.
 TEST(Jump, WithOneSlopeOnBothSidesIsNoAlias) {
   for (const char* value : {"noEvent(if x > 5 then x - 5 else x)", "f(x)"}) {
@@ -37,6 +36,7 @@ TEST(Jump, WithOneSlopeOnBothSidesIsNoAlias) {
   }
 }
 
+// y = (t - 1/2)^2 is below 1e-4 between 0.49 and 0.51: no step ends there.
 TEST(Assertion, IsNotMissedBetweenTwoSteps) {
   const std::string text =
       "model M\n  Real x(start = 0, fixed = true), y;\nequation\n  der(x) = 1;\n"
@@ -86,6 +86,199 @@ const std::string kSquare =
     "  y := k*x^2;\n  annotation(inverse(x = g(k, y)));\nend f;\n"
     "function g\n  input Real k;\n  input Real y;\n  output Real x;\nalgorithm\n"
     "  x := -sqrt(y/k);\nend g;\n";
+
+// Source at 10, three pipes in a row without any storage, sink at 20. What flows has the enthalpy
+// of where it comes from, in every node between, whichever way the connectors point; at rest too.
+const std::string kPipes = R"(
+connector Port
+  Real p;
+  flow Real m;
+  Real h;
+  flow Real H;
+end Port;
+model Ambient
+  Port p;
+  parameter Real h;
+equation
+  p.p = 1;
+  p.H = semiLinear(p.m, p.h, h);
+end Ambient;
+model Pipe
+  Port a, b;
+  Real h;
+  parameter Boolean pumps = false;
+  Real flow_rate = 0;
+equation
+  if pumps then
+    a.m = flow_rate;
+  else
+    a.p = b.p;
+  end if;
+  a.m + b.m = 0;
+  a.H + b.H = 0;
+  a.H = semiLinear(a.m, a.h, h);
+  b.H = semiLinear(b.m, b.h, h);
+end Pipe;
+)";
+
+TEST(SemiLinear, PassesOnWhatFlowsInEitherDirectionAndAtRest) {
+  const std::string text = kPipes + R"(
+model M
+  Ambient left(h = 10), right(h = 20);
+  Pipe p1(pumps = true,
+          flow_rate = if time < 1 then 0 elseif time < 2 then time - 1 elseif time < 4 then 3 - time
+                      elseif time < 5 then time - 5 else 0);
+  Pipe p2, p3;
+  Real flow_in = p1.a.m;
+  Real area(start = 0, fixed = true);
+equation
+  connect(left.p, p1.a);
+  connect(p1.b, p2.b);
+  connect(p2.a, p3.a);
+  connect(p3.b, right.p);
+  der(area) = p2.h;
+end M;
+)";
+  // A flow of zero counts as positive.
+  const auto at = [&](double stop) { return run(text, {.stop_time = stop}).final; };
+  for (const double stop : {0.0, 0.5, 1.5, 2.5, 3.5, 4.5, 6.0}) {
+    const auto final = at(stop);
+    const double carried = stop > 3.0 && stop < 5.0 ? 20.0 : 10.0;
+    for (const char* name : {"p1.h", "p2.h", "p3.h", "p1.b.h", "p3.a.h"})
+      EXPECT_NEAR(final.at(name), carried, 1e-9) << name << " at " << stop;
+    EXPECT_NEAR(final.at("left.p.H"), -final.at("flow_in") * carried, 1e-9) << stop;
+  }
+  EXPECT_NEAR(at(6.0).at("area"), 3.0 * 10.0 + 2.0 * 20.0 + 10.0, 1e-6);
+}
+
+TEST(SemiLinear, LeavesAClosedEndAsWarmAsWhatIsBehindIt) {
+  const SimulateResult result = run(kPipes + R"(
+model M
+  Ambient left(h = 10);
+  Pipe pipe;
+equation
+  connect(left.p, pipe.a);
+end M;
+)");
+  for (const char* name : {"pipe.h", "pipe.a.h", "pipe.b.h"})
+    EXPECT_NEAR(result.final.at(name), 10.0, 1e-12) << name;
+}
+
+TEST(Derivative, MayBeDifferentiated) {
+  const SimulateResult result = run(R"(
+model M
+  Real w = 2*time^3, d = der(der(w)), e = der(der(der(w)));
+  Real x(start = 1, fixed = true), v(start = 0, fixed = true);
+equation
+  v = der(x);
+  der(der(x)) = -4*x;
+end M;
+)",
+                                    {.tolerance = 1e-9});
+  EXPECT_NEAR(result.final.at("d"), 12.0, 1e-6);
+  EXPECT_NEAR(result.final.at("e"), 12.0, 1e-6);
+  EXPECT_NEAR(result.final.at("x"), std::cos(2.0), 1e-7);
+}
+
+// What follows from a parameter that the initial equations give is a start value, too.
+TEST(Start, MayDependOnParametersThatAreFound) {
+  const SimulateResult result = run(R"(
+model M
+  parameter Real p(fixed = false, start = 1), q = 3*p;
+  Real x(start = q - 2, fixed = true), y(start = q, fixed = true), z(start = p);
+initial equation
+  p = 2;
+equation
+  der(x) = 0;
+  der(y) = -y;
+  z^2 = p^2;
+end M;
+)",
+                                    {.tolerance = 1e-9});
+  EXPECT_NEAR(result.final.at("x"), 4.0, 1e-9);
+  EXPECT_NEAR(result.final.at("y"), 6.0 * std::exp(-1.0), 1e-7);
+  EXPECT_NEAR(result.final.at("z"), 2.0, 1e-9);
+}
+
+const std::string kState = R"(
+record State
+  Real h;
+  Integer phase;
+end State;
+function state_of
+  input Real h;
+  output State s;
+algorithm
+  s.h := h;
+  s.phase := if h > 2 then 2 else 1;
+end state_of;
+function density
+  input State s;
+  output Real d;
+algorithm
+  d := if s.phase == 2 then 10 else 1;
+end density;
+)";
+
+// A record that a function gives is as the function gives it at every time, its Integers too.
+TEST(Record, MayHoldIntegersThatAFunctionGives) {
+  for (const double stop : {1.0, 3.0}) {
+    const SimulateResult result = run(kState + R"(
+model M
+  State s = state_of(h), t;
+  Real h = time, d = density(t), sum = s.phase + 10*t.phase;
+equation
+  t = s;
+end M;
+)",
+                                      {.stop_time = stop});
+    const double phase = stop > 2.0 ? 2.0 : 1.0;
+    EXPECT_EQ(result.final.at("s.phase"), phase);
+    EXPECT_EQ(result.final.at("t.phase"), phase);
+    EXPECT_EQ(result.final.at("d"), phase == 2.0 ? 10.0 : 1.0);
+    EXPECT_EQ(result.final.at("sum"), 11.0 * phase);
+  }
+}
+
+TEST(Record, WhoseIntegersChangeAtAnyTimeMakesNoEvents) {
+  for (const char* reader : {"Integer n(start = 0, fixed = true); equation when s.phase == 2 then "
+                             "n = pre(n) + 1; end when;",
+                             "Integer n = s.phase + 1;",
+                             "Real x; equation if s.phase == 2 then x = 1; else x = 2; end if;"})
+    EXPECT_THROW(run(kState + "model M\n  State s = state_of(time);\n  " + reader + "\nend M;\n"),
+                 Error)
+        << reader;
+}
+
+TEST(Assignment, MayChooseARowThatVaries) {
+  const SimulateResult result = run(R"(
+model M
+  Integer k(start = 0, fixed = true), m[3, 4](each start = 0, each fixed = true);
+  Real r[2, 3];
+algorithm
+  when sample(0.1, 0.3) then
+    k := pre(k) + 1;
+    m[k, 2:3] := {10*k, 10*k + 1};
+    m[k, :] := m[k, :] + {1, 0, 0, 2};
+    m[4 - k, {4, 1}] := m[4 - k, {4, 1}] + {100, 200};
+  end when;
+algorithm
+  r := zeros(2, 3);
+  r[if time > 0.5 then 2 else 1, 3:-1:2] := {1, 2};
+end M;
+)",
+                                    {.stop_time = 0.9});
+  // k = 1, 2, 3 at 0.1, 0.4, 0.7; a fourth at 1.0 would leave the array.
+  const double m[3][4] = {{201, 10, 11, 102}, {201, 20, 21, 102}, {201, 30, 31, 102}};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 4; ++j) {
+      const std::string name = "m[" + std::to_string(i + 1) + "," + std::to_string(j + 1) + "]";
+      EXPECT_EQ(result.final.at(name), m[i][j]) << name;
+    }
+  EXPECT_EQ(result.final.at("r[1,2]"), 0.0);
+  EXPECT_EQ(result.final.at("r[2,2]"), 2.0);
+  EXPECT_EQ(result.final.at("r[2,3]"), 1.0);
+}
 
 TEST(Inverse, GivesTheUnknownOfAKnownResult) {
   const SimulateResult result = run(

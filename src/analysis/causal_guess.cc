@@ -1,6 +1,9 @@
 #include "analysis/causal_guess.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "analysis/sorted_waves.h"
 #include "expr/differentiate.h"
@@ -24,8 +27,29 @@ bool is_plain(const Expr& side, std::size_t& variable, bool& negated) {
   return true;
 }
 
-// Equations that are linear in the one unknown they contain besides what is known by then, solved
-// for it one after the other. Where none is left and `assumes`, the unknown of most equations among
+// The unknown x of an equation that is linear in it, or that is a = b / x.
+std::optional<Expr> solved_for(const Expr& x, const Equality& equality) {
+  const Expr residual = equality.residual();
+  const Expr factor = partial(residual, x);
+  const Expr from[] = {x};
+  const Expr zero[] = {0.0};
+  if (is_constant_in_mode(factor) && polynomial_degree(residual, from) == 1)
+    return -substitute(residual, from, zero) / factor;
+  const auto reads_x = [&](const Expr& e) {
+    const std::vector<Expr> leaves = leaves_of(e);
+    return std::ranges::any_of(leaves, [&](const Expr& leaf) { return leaf.same_as(x); });
+  };
+  for (const auto& [a, quotient] :
+       {std::pair(equality.lhs, equality.rhs), std::pair(equality.rhs, equality.lhs)}) {
+    if (quotient.is_number() || quotient.node()->op != Op::kDivide) continue;
+    const Expr b(quotient.node()->children[0]);
+    if (Expr(quotient.node()->children[1]).same_as(x) && !reads_x(a) && !reads_x(b)) return b / a;
+  }
+  return std::nullopt;
+}
+
+// Equations solved for the one unknown they contain besides what is known by then, one after the
+// other. Where none is left and `assumes`, the unknown of most equations among
 // those of an equation with two keeps its guess, so that the other follows.
 void follow_known(const Mode& mode, bool assumes, std::vector<bool>& known,
                   std::vector<Explicit>& found) {
@@ -60,12 +84,9 @@ void follow_known(const Mode& mode, bool assumes, std::vector<bool>& known,
     std::erase_if(open[i], [&](const Expr& x) { return known[x.node()->index]; });
     if (open[i].size() != 1) continue;
     const Expr x = open[i].front();
-    const Expr residual = mode.equations[i].residual();
-    const Expr factor = partial(residual, x);
-    const Expr from[] = {x};
-    if (!is_constant_in_mode(factor) || polynomial_degree(residual, from) != 1) continue;
-    const Expr zero[] = {0.0};
-    found.push_back({x.node()->index, -substitute(residual, from, zero) / factor});
+    std::optional<Expr> value = solved_for(x, mode.equations[i].equality);
+    if (!value) continue;
+    found.push_back({x.node()->index, *std::move(value)});
     known[x.node()->index] = true;
     for (const std::size_t k : equations_with[x.node()->index]) waiting.push_back(k);
   }

@@ -293,8 +293,10 @@ StepOutcome Radau::step(double limit) {
 // a step too short for anything else to happen goes over it.
 bool Radau::is_jump(double h, double error, const Rejected& rejected) const {
   constexpr double kSmooth = 0.75;  // a root's vertical slope is no better than a jump
-  if (h > short_step() || rejected.step <= h ||
-      error < std::pow(h / rejected.step, kSmooth) * rejected.error)
+  // Between two events that rounding alone keeps apart no shorter step can be tried.
+  const bool is_shortest = h <= 100.0 * kEpsilon * std::abs(t0_);
+  if (!is_shortest && (h > short_step() || rejected.step <= h ||
+                       error < std::pow(h / rejected.step, kSmooth) * rejected.error))
     return false;
   for (std::size_t j = 0; j < n_; ++j)
     if ((dae_.is_differential(j) || (jumps_ > 0 && !is_reading_[j])) &&

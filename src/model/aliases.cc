@@ -153,7 +153,7 @@ Expr Aliases::rewrite(const Expr& a) const {
   return from.empty() ? a : substitute(a, from, to);
 }
 
-Aliases find_aliases(const FlatModel& model) {
+Aliases find_aliases(const FlatModel& model, const std::vector<bool>& apart) {
   const std::size_t n = model.system.variables().size();
   std::vector<bool> differentiated(n, false);
   mark_differentiated(model.equations, differentiated);
@@ -170,7 +170,7 @@ Aliases find_aliases(const FlatModel& model) {
     found = false;
     for (std::size_t i = 0; i < model.equations.size(); ++i) {
       const auto* equation = std::get_if<Equation>(&model.equations[i].value);
-      if (aliases.removed[i] || equation == nullptr) continue;
+      if (aliases.removed[i] || equation == nullptr || (!apart.empty() && apart[i])) continue;
       const std::optional<Shape> shape = shape_of(aliases.rewrite(equation->residual()));
       if (!shape) continue;
       const std::size_t x = shape->x.node()->index;

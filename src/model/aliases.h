@@ -19,7 +19,8 @@ struct Aliases {
   Expr rewrite(const Expr& a) const;
 };
 
-Aliases find_aliases(const FlatModel& model);
+// Equations that are set apart are not used.
+Aliases find_aliases(const FlatModel& model, const std::vector<bool>& apart = {});
 
 // Marks the variables under der() in any branch, by index.
 void mark_differentiated(const std::vector<EquationItem>& items, std::vector<bool>& found);

@@ -7,12 +7,15 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 
 #include "expr/differentiate.h"
 #include "expr/traverse.h"
 #include "model/aliases.h"
+#include "model/follower.h"
 #include "model/named_derivatives.h"
+#include "model/semi_linear.h"
 #include "model/solved_equations.h"
 
 namespace saltus {
@@ -120,6 +123,7 @@ class Builder {
           fmt::format("next sample({}, {})", to_string(s.start), to_string(s.interval))));
     name_derivatives(from);
     use_solved_equations(from);
+    choose_slopes(from);
     aliases_ = find_aliases(from);
     copy_symbols();
     flat_->initial = moved(initial);
@@ -309,14 +313,22 @@ class Builder {
       if (!aliases_.value[i].same_as(v.symbol) && !v.name.starts_with('$'))
         system.derive(v.name, moved(v.symbol), {v.unit, v.description});
     }
+    std::unordered_map<std::string, Expr> followers;
+    for (const Derived& d : from.system.derived())
+      if (d.name.starts_with(kFollower)) followers[d.name.substr(kFollower.size())] = d.value;
     for (const DiscreteVariable& v : flat_->reduced.discretes) {
       if (v.name.starts_with('$')) continue;
+      if (const auto at = followers.find(v.name); at != followers.end()) {
+        system.derive(v.name, moved(at->second), {v.unit, v.description});
+        continue;
+      }
       const Expr absent = std::numeric_limits<double>::quiet_NaN();
       system.derive(v.name, v.exists.is_number() ? v.symbol : select(v.exists, v.symbol, absent),
                     {v.unit, v.description});
     }
     for (const Derived& d : from.system.derived())
-      system.derive(d.name, moved(d.value), {d.unit, d.description});
+      if (!d.name.starts_with(kFollower))
+        system.derive(d.name, moved(d.value), {d.unit, d.description});
   }
 
   std::shared_ptr<FlatSystem> flat_;

@@ -152,6 +152,15 @@ struct SolvedEquation {
   Expr value;
 };
 
+// A call of semiLinear: is_positive ? x * above : x * below.
+struct SemiLinear {
+  Expr value;
+  Expr is_positive;  // x >= 0
+  Expr x;
+  Expr above;
+  Expr below;
+};
+
 // A value in a message, made when it is said. Texts hold its number, marked (base/placeholder.h).
 struct TextValue {
   Expr value;
@@ -191,6 +200,7 @@ struct FlatModel {
   std::vector<LeftLimit> left_limits;
   std::vector<EquationItem> equations;
   std::vector<SolvedEquation> solved_equations;
+  std::vector<SemiLinear> semi_linears;
   std::vector<DiscreteEquation> discrete_equations;
   std::vector<Reinit> reinits;
   std::vector<MachineSymbols> machines;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "expr/differentiate.h"
@@ -12,12 +13,13 @@ namespace {
 
 class Namer {
  public:
-  explicit Namer(FlatModel& model)
-      : model_(model), differentiated_(model.system.variables().size(), false) {
-    mark_differentiated(model.equations, differentiated_);
-  }
+  explicit Namer(FlatModel& model) : model_(model) {}
 
   void run() {
+    for (EquationItem& item : model_.equations) lower(item);
+    for (EquationItem& item : added_) model_.equations.push_back(std::move(item));
+    differentiated_.resize(model_.system.variables().size(), false);
+    mark_differentiated(model_.equations, differentiated_);
     in(model_.initial_equations);
     for (DiscreteEquation& e : model_.initial_discrete) in(e.value);
     for (DiscreteEquation& e : model_.discrete_equations) in(e.value);
@@ -56,6 +58,42 @@ class Namer {
     if (found) e = substitute(e, from_, to_);
   }
 
+  // Equations hold first derivatives only: der(der(x)) is that of a variable that is der(x).
+  void lower(EquationItem& item) {
+    if (auto* equation = std::get_if<Equation>(&item.value)) {
+      equation->equality.lhs = lowered(equation->equality.lhs);
+      equation->equality.rhs = lowered(equation->equality.rhs);
+      return;
+    }
+    for (auto& branch : std::get<IfEquation>(item.value).branches)
+      for (EquationItem& inside : branch) lower(inside);
+  }
+
+  Expr lowered(const Expr& e) {
+    if (e.is_number()) return e;
+    std::vector<Expr> from;
+    std::vector<Expr> to;
+    for (const Expr& leaf : leaves_of(e)) {
+      if (!leaf.is_variable() || leaf.node()->order < 2) continue;
+      Expr x = model_.system.variables()[leaf.node()->index].symbol;
+      for (int order = leaf.node()->order; order > 1; --order) x = rate_of(x);
+      from.push_back(leaf);
+      to.push_back(der(x));
+    }
+    return from.empty() ? e : substitute(e, from, to);
+  }
+
+  Expr rate_of(const Expr& symbol) {
+    const auto [at, is_new] = rates_.try_emplace(symbol.node());
+    if (is_new) {
+      const Variable x = model_.system.variables()[symbol.node()->index];
+      at->second = model_.system.variable(fmt::format("$rate({})", x.name), {.nominal = x.nominal});
+      added_.emplace_back(
+          Equation(fmt::format("derivative of '{}'", x.name), at->second == der(symbol)));
+    }
+    return at->second;
+  }
+
   bool name(const Expr& leaf) {
     if (!leaf.is_variable() || leaf.node()->order != 1) return false;
     if (leaf.node()->index < differentiated_.size() && differentiated_[leaf.node()->index])
@@ -72,6 +110,8 @@ class Namer {
 
   FlatModel& model_;
   std::vector<bool> differentiated_;
+  std::unordered_map<const Node*, Expr> rates_;  // by variable
+  std::vector<EquationItem> added_;
   std::unordered_set<const Node*> known_;
   std::vector<Expr> from_;
   std::vector<Expr> to_;

@@ -140,8 +140,12 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
                               to_text(above.dimensions), to_text(below.dimensions)),
                   place.location());
     below.type = BasicType::kReal;
-    for (std::size_t i = 0; i < below.numbers.size(); ++i)
-      below.numbers[i] = select(is_positive, x * above.numbers[i], x * below.numbers[i]);
+    for (std::size_t i = 0; i < below.numbers.size(); ++i) {
+      const Expr value = select(is_positive, x * above.numbers[i], x * below.numbers[i]);
+      if (!value.is_number())
+        flat_.semi_linears.push_back({value, is_positive, x, above.numbers[i], below.numbers[i]});
+      below.numbers[i] = value;
+    }
     return below;
   }
   if (name != "sample")

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
+#include "modelica/statements.h"
 
 namespace saltus {
 namespace {
@@ -266,6 +267,14 @@ std::vector<Value> Flattener::run_inlined(Instance& function,
   const bool recursive =
       std::find(call_stack_.begin(), call_stack_.end(), &function) != call_stack_.end();
   const bool outermost = in_function_ == 0;
+  const bool may_be_traced = !numbers_only && outermost && trace_ == nullptr;
+  // What had too many ways once will have them again.
+  if (!numbers_only && trace_ == nullptr && many_ways_.contains(&function)) {
+    if (!outermost) throw TooManyWays(definition, place);
+    if (std::optional<std::vector<Value>> traced = call_traced(function, arguments, place))
+      return *traced;
+  }
+  if (outermost) work_on_ways_ = 0;
   const int no_event = no_event_;
   const int in_function = in_function_;
   const std::vector<const Instance*> stack = call_stack_;
@@ -285,13 +294,15 @@ std::vector<Value> Flattener::run_inlined(Instance& function,
     --no_event_;
     call_stack_.pop_back();
     return results;
-  } catch (const Error&) {
+  } catch (const Error& error) {
     no_event_ = no_event;
     in_function_ = in_function;
     call_stack_ = stack;
     end_values_ = ends;
+    if (dynamic_cast<const TooManyWays*>(&error) != nullptr && trace_ == nullptr)
+      many_ways_.insert(&function);
     // What cannot be written as one expression can still be run with numbers.
-    if (numbers_only || !outermost || trace_ != nullptr) throw;
+    if (!may_be_traced) throw;
     if (std::optional<std::vector<Value>> traced = call_traced(function, arguments, place))
       return *traced;
     throw;

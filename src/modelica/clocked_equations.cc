@@ -332,15 +332,53 @@ class Flattener::ClockedPart {
     return select(f_.pre_slot(memory.ticked), gone, start_interval_.at(p.base));
   }
 
+  // Whether an expression has its value only while its clock ticks: previous(x) has another when
+  // the tick is over.
+  bool lasts_an_instant(const Expr& e) const {
+    const std::vector<Expr> leaves = leaves_of(e);
+    return std::ranges::any_of(clocks_.operators, [&](const Clocks::Operator& o) {
+      using Kind = Clocks::Kind;
+      return (o.kind == Kind::kPrevious || o.kind == Kind::kInterval ||
+              o.kind == Kind::kFirstTick) &&
+             std::ranges::any_of(leaves, [&](const Expr& l) { return l.same_as(o.result); });
+    });
+  }
+
+  // Of previous(x), that of x.
+  Expr start_of(const Expr& e) const {
+    for (const Clocks::Operator& o : clocks_.operators) {
+      if (!o.result.same_as(e) || o.kind != Clocks::Kind::kPrevious) continue;
+      if (o.argument.is_variable())
+        return flat_.system.variable(o.argument.node()->variable()).start;
+      const auto at = f_.discrete_numbers_.find(o.argument.node());
+      if (at != f_.discrete_numbers_.end()) return flat_.discretes[at->second].start;
+    }
+    return 0.0;
+  }
+
   void replace_operators() {
     using Kind = Clocks::Kind;
     // Those that remember have a variable of their own.
-    std::vector<std::pair<Expr, const Clocks::Operator*>> remember;
+    struct Remembered {
+      Expr own;
+      const Clocks::Operator* from;
+      Key clock;
+    };
+    std::vector<Remembered> remember;
+    const auto add_memory = [&](const Clocks::Operator& o, Key clock, const Expr& start) {
+      Expr own = f_.hidden_discrete(
+          fmt::format("${}", o.result.node()->slot().index()),
+          {.type = discrete_type(o.type), .start = start, .where = o.place.location()});
+      remember.push_back({own, &o, clock});
+      return own;
+    };
     for (const Clocks::Operator& o : clocks_.operators) {
       Expr stands = o.argument;
       const Key key = o.result.node();
       switch (o.kind) {
         case Kind::kHold:
+          if (lasts_an_instant(o.argument))
+            stands = add_memory(o, join({o.argument}), start_of(o.argument));
           break;
         case Kind::kPrevious:
           if (o.argument.is_variable()) {
@@ -358,9 +396,7 @@ class Flattener::ClockedPart {
           stands = !f_.pre_slot(memory_of(key).ticked);
           break;
         default:
-          stands = f_.hidden_discrete(fmt::format("${}", o.result.node()->slot().index()),
-                                      {.type = discrete_type(o.type), .where = o.place.location()});
-          remember.emplace_back(stands, &o);
+          stands = add_memory(o, key, 0.0);
       }
       from_.push_back(o.result);
       to_.push_back(stands);
@@ -376,10 +412,10 @@ class Flattener::ClockedPart {
       }
       if (!changed) break;
     }
-    for (const auto& [own, o] : remember) {
-      const Expr argument = replaced(o->argument);
-      const Expr value = o->kind == Kind::kSample ? flat_.left_limit(argument) : argument;
-      set(own, select(tick_of(o->result.node()), value, f_.pre_slot(own)), o->place.location());
+    for (const Remembered& r : remember) {
+      const Expr argument = replaced(r.from->argument);
+      const Expr value = r.from->kind == Kind::kSample ? flat_.left_limit(argument) : argument;
+      set(r.own, select(tick_of(r.clock), value, f_.pre_slot(r.own)), r.from->place.location());
     }
     for (const std::size_t k : event_edges_)
       flat_.discrete_equations[k].value = replaced(flat_.discrete_equations[k].value);

@@ -78,8 +78,29 @@ void Flattener::assign_discrete() {
                               flat_.discretes[options[c][0].variable].name),
                   candidate.where);
   }
+  // Fields of records that functions give, and what is equal to them.
+  std::vector<Expr> followers;
+  std::vector<Expr> followed;
+  std::vector<bool> follows(options.size(), false);
+  const auto is_follower = [&](const Expr& e) {
+    return std::ranges::any_of(followers, [&](const Expr& f) { return f.same_as(e); });
+  };
+  for (bool found = true; found;) {
+    found = false;
+    for (std::size_t c = 0; c < options.size(); ++c) {
+      const Option& o = options[c][chosen[c]];
+      if (follows[c] || !discrete_candidates_[c].is_field ||
+          flat_.discretes[o.variable].type == DiscreteType::kReal || o.value.is_number() ||
+          (!varies_continuously(o.value) && !std::ranges::any_of(leaves_of(o.value), is_follower)))
+        continue;
+      follows[c] = found = true;
+      followers.push_back(o.target);
+      followed.push_back(o.value);
+    }
+  }
   std::vector<bool> given(flat_.discretes.size(), false);
   for (std::size_t c = 0; c < options.size(); ++c) {
+    if (follows[c]) continue;
     const Option& o = options[c][chosen[c]];
     const DiscreteVariable& variable = flat_.discretes[o.variable];
     // noEvent() in a part of a value that changes at events has its uses; alone it is wrong.
@@ -91,6 +112,7 @@ void Flattener::assign_discrete() {
                   discrete_candidates_[c].where);
     flat_.discrete_equations.push_back({o.target, o.value, discrete_candidates_[c].where});
   }
+  follow_at_any_time(std::move(followers), std::move(followed));
   for (const DiscreteEquation& e : flat_.discrete_equations) {
     const auto number = discrete_numbers_.find(e.target.node());
     if (number != discrete_numbers_.end()) given[number->second] = true;

@@ -188,8 +188,10 @@ void Flattener::flatten_binding(Instance& leaf, EquationSink& sink) {
   const std::string text = is_measured ? measured->second->source : to_text(*layer->value);
   const Place& place = layer->value->place;
   check_type(leaf, value, place);
+  const bool is_field =
+      leaf.parent != nullptr && leaf.parent->definition().kind == ClassKind::kRecord;
   add_equality(value_of(leaf), value, shortened(fmt::format("{} = {}", leaf.path, text)), place,
-               sink);
+               sink, is_field);
 }
 
 Value Flattener::measured_value(const Instance& leaf, const InputData& data) {
@@ -303,7 +305,7 @@ void Flattener::translate_simple(const SimpleEquation& e, const EquationClause& 
 }
 
 void Flattener::add_equality(const Value& left, const Value& right, const std::string& name,
-                             const Place& place, EquationSink& sink) {
+                             const Place& place, EquationSink& sink, bool is_field) {
   if (left.dimensions != right.dimensions)
     throw Error(fmt::format("the two sides of the equation differ in shape: {} and {}",
                             to_text(left.dimensions), to_text(right.dimensions)),
@@ -316,7 +318,7 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
         if (other == nullptr)
           throw Error(fmt::format("the record on the right has no '{}'", field_name),
                       place.location());
-        add_equality(value, *other, name, place, sink);
+        add_equality(value, *other, name, place, sink, true);
       }
     return;
   }
@@ -350,7 +352,7 @@ void Flattener::add_equality(const Value& left, const Value& right, const std::s
           throw Error(fmt::format("the equation {} never holds", name), place.location());
         continue;
       }
-      sink.discrete->push_back({l, r, place.location(), name});
+      sink.discrete->push_back({l, r, place.location(), name, is_field});
       continue;
     }
     if (l.same_as(r)) continue;

@@ -111,6 +111,8 @@ class Flattener {
                                          std::size_t element);
   void declare_parameter(Instance& leaf);
   bool follows_found_parameters(const Value& value);
+  bool reads_found_parameters(const Expr& value) const;
+  Expr guess_of(const Expr& value);
   void declare_variable(Instance& leaf);
   std::optional<Value> string_equation(Instance& leaf);
   void declare_all(Instance& instance);
@@ -231,6 +233,7 @@ class Flattener {
   std::optional<Value> interpolate_vector(const std::vector<NamedValue>& arguments,
                                           const Place& place);
   std::vector<std::string> lines_of(const std::string& file, const Place& place);
+  void check_may_read(const std::string& file, const Place& place) const;
   std::string resource_path(const std::string& uri, const Place& place);
   std::optional<Value> call_table(const std::string& name, const std::vector<NamedValue>& arguments,
                                   const Place& place);
@@ -300,6 +303,8 @@ class Flattener {
                        const Place& place);
   void assign_into(Value& at, const ComponentReference& target, std::size_t part,
                    const Value& value, Frame& frame, const Place& place);
+  static void assign_anywhere(Value& at, const Subscripts& s, std::size_t rest, const Value& value,
+                              const std::string& name, const Place& place);
   void execute_call(const Expression& expression, Frame& frame);
   void check_in_function(const CallExpression& call, const Expression& expression, Frame& frame);
   static void note_failure(Frame& frame, const Expr& where, const std::string& message);
@@ -350,6 +355,7 @@ class Flattener {
     Expr right;
     SourceLocation where;
     std::string name;
+    bool is_field = false;  // of an equation between records
   };
   struct EquationSink {
     std::vector<EquationItem>* items = nullptr;
@@ -376,7 +382,7 @@ class Flattener {
   void translate_call(const CallExpression& call, const Expression& expression, const Scope& scope,
                       EquationSink& sink);
   void add_equality(const Value& left, const Value& right, const std::string& name,
-                    const Place& place, EquationSink& sink);
+                    const Place& place, EquationSink& sink, bool is_field = false);
   void for_each_iteration(const ForEquation& loop, const Scope& scope,
                           const std::function<void(const Scope&)>& body);
   std::string equation_label(const Scope& scope, const EquationClause& equation) const;
@@ -419,6 +425,10 @@ class Flattener {
 
   // --- discrete.cc: which equation gives which discrete variable
   void assign_discrete();
+
+  // --- following.cc
+  void follow_at_any_time(std::vector<Expr> symbols, std::vector<Expr> values);
+
   // discrete_loops.cc
   std::unordered_map<const Node*, std::size_t> real_discrete_equations() const;
   void solve_discrete_loops();
@@ -521,6 +531,9 @@ class Flattener {
   std::unordered_map<const Node*, Expr> pre_slots_;  // by symbol
   std::unordered_map<const Node*, std::size_t> discrete_numbers_;
   std::unordered_set<const Node*> when_assigned_;
+  // Functions that have too many ways to be written as expressions: they are run with numbers.
+  std::unordered_set<const Instance*> many_ways_;
+  std::size_t work_on_ways_ = 0;  // statements after a choice, within one call from outside
   std::unordered_set<const Node*> found_parameters_;  // unknowns: by the initial equations
   std::vector<DiscreteCandidate> discrete_candidates_;
   bool variables_allowed_ = false;                       // once parameters are known

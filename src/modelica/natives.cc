@@ -14,6 +14,7 @@
 #include "base/readable_file.h"
 #include "expr/table.h"
 #include "modelica/flattener.h"
+#include "modelica/matrix_file.h"
 #include "modelica/numeric_natives.h"
 #include "modelica/operators.h"
 #include "modelica/random_numbers.h"
@@ -80,15 +81,48 @@ Scanned scan_number(const std::string& text, double from, bool without_sign, boo
   return found;
 }
 
+// A name at the start of a text, after blanks.
+std::pair<double, std::string> scan_identifier(const std::string& text, double from) {
+  if (!(from >= 1.0 && from <= static_cast<double>(text.size()))) return {from, ""};
+  const std::size_t begin = std::min(
+      text.find_first_not_of(" \t\r\n\f\v", static_cast<std::size_t>(from) - 1), text.size());
+  if (begin == text.size() || std::isalpha(static_cast<unsigned char>(text[begin])) == 0)
+    return {from, ""};
+  std::size_t end = begin;
+  while (end < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_'))
+    ++end;
+  return {static_cast<double>(end + 1), text.substr(begin, end - begin)};
+}
+
+// A text in double quotes, after blanks; \" is a quote within it and stays as it is written. An
+// empty one is none, as the library has it.
+std::pair<double, std::string> scan_string(const std::string& text, double from) {
+  if (!(from >= 1.0 && from <= static_cast<double>(text.size()))) return {from, ""};
+  const std::size_t begin = std::min(
+      text.find_first_not_of(" \t\r\n\f\v", static_cast<std::size_t>(from) - 1), text.size());
+  if (begin == text.size() || text[begin] != '"') return {from, ""};
+  for (std::size_t end = begin + 1; end < text.size(); ++end)
+    if (text[end] == '"' && text[end - 1] != '\\') {
+      if (end == begin + 1) break;
+      return {static_cast<double>(end + 2), text.substr(begin + 1, end - begin - 1)};
+    }
+  return {from, ""};
+}
+
 }  // namespace
 
-std::vector<std::string> Flattener::lines_of(const std::string& file, const Place& place) {
-  if (std::filesystem::exists(file) && !library_.may_read(file))
+void Flattener::check_may_read(const std::string& file, const Place& place) const {
+  if (!library_.may_read(file))
     throw Error(fmt::format("'{}' may not be read: a model reads files below its own folder and "
                             "those of its libraries, and files named with --set",
                             file),
                 place.location());
   require_file(file, place.location());
+}
+
+std::vector<std::string> Flattener::lines_of(const std::string& file, const Place& place) {
+  if (std::filesystem::exists(file)) check_may_read(file, place);
   std::ifstream stream(file);
   if (!stream) throw Error(fmt::format("the file '{}' cannot be read", file), place.location());
   std::vector<std::string> lines;
@@ -181,6 +215,35 @@ std::optional<std::vector<Value>> Flattener::call_native(Instance& instance,
     return {{Value::integer(found.next),
              is_real ? Value::real(found.number) : Value::integer(found.number)}};
   }
+  if (name == "ModelicaStrings_scanIdentifier" || name == "ModelicaStrings_scanString") {
+    const double from = arguments.size() > 1
+                            ? constant_number(arguments[1].second, place, "the start of a token")
+                            : 1.0;
+    const auto [next, token] = name.ends_with("String") ? scan_string(text_at(0), from)
+                                                        : scan_identifier(text_at(0), from);
+    return {{Value::integer(next), Value::string(token)}};
+  }
+  if (name == "ModelicaIO_readMatrixSizes" || name == "ModelicaIO_readRealMatrix") {
+    const std::string file = resource_path(text_at(0), place);
+    if (std::filesystem::exists(file)) check_may_read(file, place);
+    const FileMatrix matrix = read_matrix_file(file, text_at(1), place);
+    const auto count = [](std::size_t k) { return Expr(static_cast<double>(k)); };
+    if (name.ends_with("Sizes"))
+      return {
+          {Value::array(BasicType::kInteger, {2}, {count(matrix.rows), count(matrix.columns)})}};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const double given =
+          constant_number(arguments.at(2 + k).second, place, "the size of a matrix");
+      const std::size_t is = k == 0 ? matrix.rows : matrix.columns;
+      if (given != static_cast<double>(is))
+        throw Error(fmt::format("matrix '{}' of '{}' is {} x {}, not of the size that is asked for",
+                                text_at(1), file, matrix.rows, matrix.columns),
+                    place.location());
+    }
+    return {{Value::array(BasicType::kReal, {matrix.rows, matrix.columns},
+                          std::vector<Expr>(matrix.numbers.begin(), matrix.numbers.end()))}};
+  }
+  if (name == "ModelicaStreams_closeFile") return std::vector<Value>{};  // none stays open
   if (name == "ModelicaInternal_readLine" || name == "ModelicaInternal_countLines") {
     const std::vector<std::string> lines = lines_of(resource_path(text_at(0), place), place);
     if (name == "ModelicaInternal_countLines")

@@ -23,6 +23,7 @@ namespace saltus {
 namespace {
 
 constexpr int kMaxPaths = 64;
+constexpr std::size_t kMostWorkOnWays = 5'000;  // statements
 constexpr int kMaxRounds = 100'000;
 constexpr int kMaxTracedRounds = 10'000;  // they are run again at every step
 
@@ -84,6 +85,12 @@ void spoil(const Expr& where, Value& value) {
     for (NamedValue& field : record.fields) spoil(where, field.second);
 }
 
+TooManyWays::TooManyWays(const ClassDefinition& function, const Place& place)
+    : Error(fmt::format("function '{}' has too many ways to run for arguments that vary; its loops "
+                        "or branches depend on them",
+                        function.qualified_name()),
+            place.location()) {}
+
 Expr join_numbers(const Expr& condition, const Expr& a, const Expr& b) {
   if (is_nan(a)) return b;
   if (is_nan(b)) return a;
@@ -109,11 +116,7 @@ std::vector<Value> Flattener::explore(Instance& function, const std::vector<Name
                                       const std::vector<bool>& prefix, const Place& place,
                                       int& leaves) {
   const ClassInfo& in = *function.type.info;
-  if (++leaves > kMaxPaths)
-    throw Error(fmt::format("function '{}' has too many ways to run for arguments that vary; its "
-                            "loops or branches depend on them",
-                            in.definition->qualified_name()),
-                place.location());
+  if (++leaves > kMaxPaths) throw TooManyWays(*in.definition, place);
   Frame frame;
   frame.scope = {&function, in.definition, &frame.locals};
   frame.prefix = &prefix;
@@ -176,8 +179,7 @@ bool Flattener::decide(const Expr& condition, Frame& frame, const Place& place) 
   const std::size_t k = frame.taken.size();
   // Each decision is a way of its own, so a loop that goes on for the first choice need not be run
   // to its end.
-  if (k >= kMaxPaths)
-    throw Error("too many decisions depend on arguments that vary", place.location());
+  if (k >= kMaxPaths) throw TooManyWays(frame.scope.instance->definition(), place);
   const bool decision = k < frame.prefix->size() ? (*frame.prefix)[k] : true;
   frame.taken.push_back(decision);
   frame.conditions.push_back(condition);
@@ -199,6 +201,8 @@ Flattener::Flow Flattener::execute(const Statement& s, Frame& frame) {
     ~Restore() { at = value; }
   } const restore{frame_, std::exchange(frame_, &frame)};
   const Place& place = s.place;
+  if (trace_ == nullptr && frame.is_on_a_way() && ++work_on_ways_ > kMostWorkOnWays)
+    throw TooManyWays(frame.scope.instance->definition(), place);
   if (const auto* a = s.as<AssignStatement>()) {
     assign(a->target, evaluate(*a->value, frame.scope), frame, place);
   } else if (const auto* m = s.as<MultipleAssignStatement>()) {
@@ -537,35 +541,9 @@ void Flattener::assign_into(Value& at, const ComponentReference& target, std::si
   std::size_t rest = 1;
   for (std::size_t k = rank; k < at.dimensions.size(); ++k) rest *= at.dimensions[k];
   if (s.has_symbolic) {
-    // x[k] := v for a k that is not known: each element may be the one. If none is, none is a
-    // number any more, so that the run ends there and says where.
-    if (!last || !std::all_of(s.scalar.begin(), s.scalar.end(), [](bool one) { return one; }) ||
-        value.count() != rest || !is_number_like(at.type))
+    if (!last || !is_number_like(at.type))
       refuse("this assignment with a varying subscript", place);
-    const Dimensions leading(at.dimensions.begin(),
-                             at.dimensions.begin() + static_cast<std::ptrdiff_t>(rank));
-    const std::size_t count = element_count(leading);
-    std::vector<Expr> is_it(count, 1.0);
-    Expr is_any = 0.0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::vector<std::size_t> index = subscripts_of(leading, i);
-      for (std::size_t k = 0; k < rank; ++k) {
-        if (s.symbolic[k]) {
-          is_it[i] = is_it[i] && equal(*s.symbolic[k], static_cast<double>(index[k] + 1));
-        } else if (s.chosen[k].front() != index[k]) {
-          is_it[i] = 0.0;
-        }
-      }
-      is_any = is_any || is_it[i];
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_zero(is_it[i])) continue;
-      for (std::size_t j = 0; j < rest; ++j) {
-        Expr& number = at.numbers[i * rest + j];
-        number = select(is_any, join_numbers(is_it[i], value.numbers.at(j), number),
-                        Expr(std::numeric_limits<double>::quiet_NaN()));
-      }
-    }
+    assign_anywhere(at, s, rest, value, target.text(), place);
     return;
   }
   const std::vector<std::size_t> flat = s.flat(at.dimensions);
@@ -591,6 +569,50 @@ void Flattener::assign_into(Value& at, const ComponentReference& target, std::si
       if (!at.strings.empty()) at.strings[to] = value.strings.at(from);
       if (!at.records.empty()) at.records[to] = value.records.at(from);
     }
+}
+
+// x[k, 1:n] := v for a k that is not known: each element that it may be takes the value if it is.
+// If none is, none is a number any more, so that the run ends there and says where.
+void Flattener::assign_anywhere(Value& at, const Subscripts& s, std::size_t rest,
+                                const Value& value, const std::string& name, const Place& place) {
+  Dimensions tried;  // all places of a subscript that is not known, of others those that are chosen
+  std::size_t wanted = rest;
+  for (std::size_t k = 0; k < s.chosen.size(); ++k) {
+    tried.push_back(s.symbolic[k] ? at.dimensions[k] : s.chosen[k].size());
+    if (!s.symbolic[k] && !s.scalar[k]) wanted *= s.chosen[k].size();
+  }
+  if (value.count() != wanted)
+    throw Error(fmt::format("'{}' takes {} values, not {}", name, wanted, value.count()),
+                place.location());
+  Expr is_any = 1.0;
+  for (std::size_t k = 0; k < tried.size(); ++k) {
+    if (!s.symbolic[k]) continue;
+    Expr is_inside = 0.0;
+    for (std::size_t i = 0; i < tried[k]; ++i)
+      is_inside = is_inside || equal(*s.symbolic[k], static_cast<double>(i + 1));
+    is_any = is_any && is_inside;
+  }
+  for (std::size_t i = 0; i < element_count(tried); ++i) {
+    const std::vector<std::size_t> index = subscripts_of(tried, i);
+    Expr is_it = 1.0;
+    std::size_t to = 0;
+    std::size_t from = 0;
+    for (std::size_t k = 0; k < tried.size(); ++k) {
+      to *= at.dimensions[k];
+      if (s.symbolic[k]) {
+        is_it = is_it && equal(*s.symbolic[k], static_cast<double>(index[k] + 1));
+        to += index[k];
+        continue;
+      }
+      to += s.chosen[k][index[k]];
+      if (!s.scalar[k]) from = from * tried[k] + index[k];
+    }
+    for (std::size_t j = 0; j < rest; ++j) {
+      Expr& number = at.numbers[to * rest + j];
+      number = select(is_any, join_numbers(is_it, value.numbers.at(from * rest + j), number),
+                      Expr(std::numeric_limits<double>::quiet_NaN()));
+    }
+  }
 }
 
 Value Flattener::declared_value(Instance& function, const ClassInfo::Element& element,

@@ -33,6 +33,11 @@ struct Flattener::Frame {
     return taken.empty() && active.is_number() && (caller == nullptr || caller->is_certain());
   }
 
+  // Whether a choice has been made on the way to the statement at hand.
+  bool is_on_a_way() const {
+    return !taken.empty() || (caller != nullptr && caller->is_on_a_way());
+  }
+
   // What must hold for the statement at hand to be run.
   Expr reached() const {
     Expr all = caller == nullptr ? active : active && caller->reached();
@@ -47,6 +52,12 @@ struct Flattener::Frame {
     taken = std::move(s.taken);
     conditions = std::move(s.conditions);
   }
+};
+
+// A function whose loops or branches depend too much on arguments that vary to be written as an
+// expression.
+struct TooManyWays : Error {
+  TooManyWays(const ClassDefinition& function, const Place& place);
 };
 
 // a where the condition holds, b elsewhere; what lacks a value gets that of the other.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "modelica/matrix_file.h"
 
 namespace saltus {
 namespace {
@@ -109,9 +110,21 @@ std::optional<Header> header_of(const Lines& lines, const std::string& wanted) {
   return Header{std::move(name), *rows, *columns};
 }
 
+FileTable matrix_table(const std::string& file, const std::string& table, const Place& place) {
+  const FileMatrix matrix = read_matrix_file(file, table, place);
+  if (matrix.numbers.empty())
+    throw Error(fmt::format("table '{}' of '{}' is empty", table, file), place.location());
+  FileTable result;
+  for (auto at = matrix.numbers.begin(); at != matrix.numbers.end();
+       at += static_cast<std::ptrdiff_t>(matrix.columns))
+    result.rows.emplace_back(at, at + static_cast<std::ptrdiff_t>(matrix.columns));
+  return result;
+}
+
 }  // namespace
 
 FileTable read_table_file(const std::string& file, const std::string& table, const Place& place) {
+  if (is_matrix_file(file)) return matrix_table(file, table, place);
   Lines lines(file, place);
   if (!lines.next() || !lines.line().starts_with("#1"))
     throw Error(

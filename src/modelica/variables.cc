@@ -216,10 +216,11 @@ const Value& Flattener::value_of(Instance& leaf) {
     Busy(const Busy&) = delete;
     Busy& operator=(const Busy&) = delete;
   } const busy(leaf);
-  check_attributes(leaf);
   if (is_parameter) {
     declare_parameter(leaf);
+    check_attributes(leaf);  // they may read it: constant P p0 = 1e5, with P(start = p0)
   } else {
+    check_attributes(leaf);
     declare_variable(leaf);
   }
   return *leaf.value;
@@ -238,6 +239,26 @@ bool Flattener::follows_found_parameters(const Value& value) {
     }
   }
   return any;
+}
+
+bool Flattener::reads_found_parameters(const Expr& value) const {
+  return !value.is_number() && std::ranges::any_of(leaves_of(value), [&](const Expr& leaf) {
+    return found_parameters_.contains(leaf.node());
+  });
+}
+
+// With the guesses of the parameters that the initial equations find.
+Expr Flattener::guess_of(const Expr& value) {
+  std::vector<Expr> found;
+  std::vector<Expr> guesses;
+  for (const Expr& leaf : leaves_of(value)) {
+    if (!found_parameters_.contains(leaf.node())) continue;
+    found.push_back(leaf);
+    guesses.push_back(leaf.is_variable()
+                          ? flat_.system.variable(leaf.node()->variable()).start
+                          : flat_.discretes[discrete_numbers_.at(leaf.node())].start);
+  }
+  return substitute(value, found, guesses);
 }
 
 void Flattener::declare_parameter(Instance& leaf) {
@@ -444,6 +465,13 @@ void Flattener::declare_variable(Instance& leaf) {
                                  : Expr(0.0);
     bool is_fixed = false;
     if (fixed) is_fixed = fixed_number(element_of(*fixed, k, "fixed")).value_or(0.0) != 0.0;
+    // A start value that follows from what the initial equations give is one of them.
+    const bool is_found = reads_found_parameters(start_value);
+    if (is_found && is_discrete(leaf))
+      throw Error(fmt::format("the start value of '{}' depends on a parameter that is found by the "
+                              "initial equations; give it as an initial equation",
+                              name),
+                  place.location());
     if (is_discrete(leaf)) {
       DiscreteOptions options;
       options.type = type == BasicType::kReal      ? DiscreteType::kReal
@@ -483,11 +511,16 @@ void Flattener::declare_variable(Instance& leaf) {
     variable_places_.push_back(place.location());
     const double scale = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0;
     value.numbers.push_back(
-        flat_.system.variable(name, {.start = start_value,
-                                     .fixed = is_fixed,
+        flat_.system.variable(name, {.start = is_found ? guess_of(start_value) : start_value,
+                                     .fixed = is_fixed && !is_found,
                                      .nominal = scale,
                                      .unit = unit_text,
                                      .description = leaf.component->comment.text}));
+    if (is_fixed && is_found) {
+      Equation e("start of " + name, value.numbers.back() == start_value);
+      e.where = place.location();
+      flat_.initial_equations.emplace_back(std::move(e));
+    }
     add_bounds(leaf, name, k, value.numbers.back(), scale, start ? &start_value : nullptr);
   }
   leaf.value = std::move(value);
