@@ -100,6 +100,42 @@ TEST(Instant, FrictionWithoutCapacityIsFree) {
   EXPECT_EQ(result.events.size(), 4U);
 }
 
+// Locks on acceleration level are chosen by terms, not by equations: a split of torques that two
+// brakes on one shaft leave open is found for the terms in force. They let go together, where the
+// torque reaches the sum of their capacities.
+TEST(Instant, BrakesThatTermsLockShareTheTorque) {
+  const SimulateResult result = simulate(
+      load(
+          " model M"
+          " Real w(start = 0, fixed = true), a, s[2], tau[2];"
+          " parameter Real cap[2] = {1, 2};"
+          " Boolean forward[2](each start = false, each fixed = true), backward[2](each start = "
+          "false, each fixed = true), locked[2];"
+          " Integer mode[2](each start = 0, each fixed = true);"
+          " equation"
+          " der(w) = 4*time - tau[1] - tau[2];"
+          " a = der(w);"
+          " for k in 1:2 loop"
+          " forward[k] = pre(mode[k]) == 0 and (s[k] > cap[k] or pre(forward[k]) and s[k] > "
+          "cap[k]);"
+          " backward[k] = pre(mode[k]) == 0 and (s[k] < -cap[k] or pre(backward[k]) and s[k] < "
+          "-cap[k]);"
+          " locked[k] = not (forward[k] or backward[k] or pre(mode[k]) == 1 or pre(mode[k]) == -1);"
+          " a = if locked[k] then 0 elseif forward[k] or pre(mode[k]) == 1 then s[k] - cap[k] else "
+          "s[k] + cap[k];"
+          " tau[k] = if locked[k] then s[k] elseif forward[k] or pre(mode[k]) == 1 then cap[k] "
+          "else -cap[k];"
+          " mode[k] = if (pre(mode[k]) == 1 or forward[k]) and w > 0 then 1"
+          " elseif (pre(mode[k]) == -1 or backward[k]) and w < 0 then -1 else 0;"
+          " end for;"
+          " end M;"),
+      {.stop_time = 2.0, .tolerance = 1e-9});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_NEAR(result.final.at("w"), 3.125, 1e-8);
+  ASSERT_EQ(result.events.size(), 1U);
+  EXPECT_NEAR(result.events.front().time, 0.75, 1e-9);
+}
+
 // A free wheel as an ideal diode in slip and torque. Speeds that are fixed apart make it start
 // free, though its curve parameter starts at zero, which reads as locked; without slip the loads
 // decide.

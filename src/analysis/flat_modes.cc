@@ -425,6 +425,50 @@ std::size_t FlatModes::close(std::size_t index, const std::vector<double>& key,
   return place->second;
 }
 
+std::size_t FlatModes::case_of(std::size_t index, const std::vector<double>& parameters,
+                               const std::vector<double>& slots) {
+  const auto [place, is_new] = cases_.try_emplace(index);
+  Cases& cases = place->second;
+  if (is_new) {
+    const BuildingTime building;
+    cases.conditions = select_conditions(modes_[index].mode.equations).conditions;
+    cases.tape = Tape(cases.conditions, inputs_, TapeCode::kInterpreted);
+    cases.registers = cases.tape.make_workspace();
+    cases.answers.resize(cases.conditions.size());
+  }
+  const double* inputs[] = {parameters.data(), slots.data()};
+  cases.tape.evaluate(inputs, cases.registers, cases.answers.data());
+  return cases.numbers.try_emplace(cases.answers, cases.numbers.size()).first->second;
+}
+
+std::size_t FlatModes::decide(std::size_t index, const std::vector<double>& parameters,
+                              const std::vector<double>& slots) {
+  const std::size_t number = case_of(index, parameters, slots);
+  Cases& cases = cases_.at(index);
+  if (cases.conditions.empty()) return index;
+  const auto [known, is_new] = cases.modes.try_emplace(number, 0);
+  if (!is_new) return known->second;
+  const BuildingTime building;
+  Frozen frozen;
+  for (std::size_t k = 0; k < cases.answers.size(); ++k)
+    frozen[cases.conditions[k].node()] = cases.answers[k] != 0.0;
+  FlatMode made = modes_[index];
+  made.case_of = index;
+  std::vector<const Node*> residuals;
+  for (Equation& equation : made.mode.equations) {
+    const Expr residual = freeze(equation.residual(), frozen);
+    if (!residual.same_as(equation.residual())) equation.equality = residual == 0.0;
+    residuals.push_back(residual.node());
+  }
+  // Other answers may mean the same equations.
+  const auto [same, is_first] = cases.by_residuals.try_emplace(residuals, modes_.size());
+  if (is_first) {
+    made.mode.name += fmt::format(", case {}", cases.by_residuals.size());
+    modes_.push_back(std::move(made));
+  }
+  return known->second = same->second;
+}
+
 Mode FlatModes::written_mode(std::size_t index) const { return written_mode(modes_[index]); }
 
 Mode FlatModes::written_mode(const FlatMode& mode) const {

@@ -33,6 +33,8 @@ struct FlatMode {
   // The mode whose split of forces its equations choose; none: itself.
   std::optional<std::size_t> closes;
   std::size_t closing = 0;  // equations of it that choose, and are none of the mode as written
+  // The mode of which this is one case: conditions that choose between terms are decided.
+  std::optional<std::size_t> case_of;
   // Of the mode as it was written, before aliases were eliminated.
   std::size_t unknowns = 0;
   CharacteristicValues values;  // as far as structure tells
@@ -79,8 +81,18 @@ class FlatModes {
   // apart.
   std::size_t close(std::size_t index, const std::vector<double>& key,
                     const std::vector<Expr>& zero);
+  // Numbers the combinations of conditions that choose between terms of a mode only.
+  std::size_t case_of(std::size_t index, const std::vector<double>& parameters,
+                      const std::vector<double>& slots);
+  // The mode with those conditions ("a = if locked then 0 else s - c") decided, which keep their
+  // values between events; itself if there are none.
+  std::size_t decide(std::size_t index, const std::vector<double>& parameters,
+                     const std::vector<double>& slots);
   // The mode whose conditions, relations and surfaces these are, whatever the split.
-  std::size_t unsplit(std::size_t index) const { return modes_[index].closes.value_or(index); }
+  std::size_t unsplit(std::size_t index) const {
+    const std::size_t closed = modes_[index].closes.value_or(index);
+    return modes_[closed].case_of.value_or(closed);
+  }
 
   // The source of a guard that watches a weight: 0 is reached, or 1.
   std::size_t weight_source(std::size_t surface, bool at_one) const {
@@ -147,6 +159,17 @@ class FlatModes {
   std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::optional<std::size_t>> holding_;
   std::map<std::size_t, std::optional<OpenSplit>> splits_;
   std::map<std::pair<std::size_t, std::vector<double>>, std::size_t> closings_;
+  // Of a mode that is decided case by case.
+  struct Cases {
+    std::vector<Expr> conditions;
+    Tape tape;
+    Tape::Workspace registers;
+    std::vector<double> answers;  // last
+    std::map<std::vector<double>, std::size_t> numbers;
+    std::map<std::size_t, std::size_t> modes;  // by number
+    std::map<std::vector<const Node*>, std::size_t> by_residuals;
+  };
+  std::map<std::size_t, Cases> cases_;
 };
 
 }  // namespace saltus

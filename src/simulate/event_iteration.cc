@@ -172,7 +172,12 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
   fit(out);
   fixed_.resize(system_.variables().size(), false);
   set_.resize(system_.variables().size(), false);
-  const std::size_t as_written = mode;
+  std::size_t as_written = mode;
+  // Conditions that choose between terms alone make a mode regular or not.
+  if (is_there && decided_.contains(mode)) {
+    const std::size_t decided = modes_.decide(mode, parameters_, slots_);
+    if (split_chosen_.contains(decided)) as_written = decided;
+  }
   auto chosen = split_chosen_.find(as_written);
   if (is_there && chosen == split_chosen_.end() && visit_if_structural_ &&
       visit_if_structural_(as_written) == nullptr && modes_.open_split(as_written) != nullptr)
@@ -180,6 +185,10 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
   if (chosen == split_chosen_.end()) {
     if (!solve_in(t, base, out, as_written, is_there)) return false;
     if (!leaves_split_open(as_written)) return true;
+    if (modes_.open_split(as_written) == nullptr) {
+      as_written = modes_.decide(mode, parameters_, slots_);
+      if (as_written != mode) decided_.insert(mode);
+    }
     if (modes_.open_split(as_written) == nullptr) {
       if (may_share_) return true;
       refused_to_share_ = true;
@@ -253,7 +262,7 @@ bool EventIteration::solve_in(double t, SystemState& base, SystemState& out, std
 // so; what is not is asked again at the next event.
 bool EventIteration::leaves_split_open(std::size_t mode) {
   if (flow_run_ == nullptr) return false;
-  bool& is_determined = is_determined_[mode];
+  bool& is_determined = is_determined_[{mode, modes_.case_of(mode, parameters_, slots_)}];
   if (!is_determined) is_determined = flow_run_->analysed().values.u == 0 && expand_flow(0);
   return !is_determined;
 }

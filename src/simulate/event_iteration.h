@@ -348,7 +348,8 @@ class EventIteration {
   bool may_share_ = true;
   bool refused_to_share_ = false;
   bool shares_at_start_ = false;
-  std::map<std::size_t, bool> is_determined_;        // by mode
+  std::map<std::pair<std::size_t, std::size_t>, bool> is_determined_;  // by mode and case
+  std::set<std::size_t> decided_;                    // modes of which a case leaves a split open
   std::map<std::size_t, SplitForm> split_forms_;     // by mode
   std::map<std::size_t, std::size_t> split_chosen_;  // by mode: the form solved last
   std::map<std::size_t, std::vector<double>>

@@ -65,7 +65,7 @@ EventIteration::SplitForm& EventIteration::split_form(std::size_t mode) {
   return form;
 }
 
-// Discrete equations with the slots at hand; true if they lead to this mode.
+// Discrete equations with the slots at hand; true if they lead to this mode, held surfaces apart.
 bool EventIteration::leads_to(std::size_t mode, double t, const SystemState& at) {
   for (Level& level : levels_) {
     evaluate(level.formulas, t, at);
@@ -74,8 +74,10 @@ bool EventIteration::leads_to(std::size_t mode, double t, const SystemState& at)
         put(model_.discrete_equations[level.items[i] - model_.relations.size()].target,
             level.formulas.values[i]);
   }
+  const FlatMode& wanted = modes_.mode(mode);
   try {
-    return modes_.find(parameters_, slots_) == mode;
+    return modes_.find(parameters_, slots_) == wanted.base &&
+           (!wanted.case_of || modes_.decide(*wanted.case_of, parameters_, slots_) == mode);
   } catch (const Error&) {
     return false;
   }
@@ -85,11 +87,10 @@ bool EventIteration::leads_to(std::size_t mode, double t, const SystemState& at)
 // depend on that.
 std::vector<int> EventIteration::sides_that_stay(std::size_t mode, double t, const SystemState& at,
                                                  const std::vector<std::size_t>& sources) {
-  const std::size_t free = modes_.mode(mode).base;
   const std::vector<double> present_slots = slots_;
   const auto stays = [&](const std::vector<double>& slots) {
     slots_ = slots;
-    const bool result = leads_to(free, t, at);
+    const bool result = leads_to(mode, t, at);
     slots_ = present_slots;
     return result;
   };

@@ -47,9 +47,9 @@ void fit(SystemState& state, const SystemState& latest) {
 // Where constraints imply each other only one of many splits of their forces is shown.
 void warn_of_open_split(Run& run) {
   FlatModes& modes = run.events->modes();
-  const std::size_t as_written = modes.unsplit(run.now.flat_mode);
-  if (as_written == run.now.flat_mode) return;
-  const OpenSplit& split = *modes.open_split(as_written);
+  const std::optional<std::size_t> open = modes.mode(run.now.flat_mode).closes;
+  if (!open) return;
+  const OpenSplit& split = *modes.open_split(*open);
   std::set<std::string> names;
   for (const std::size_t i : split.closing)
     for (const Expr& leaf : leaves_of(split.equations[i].residual()))
