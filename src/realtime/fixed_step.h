@@ -329,7 +329,7 @@ typedef struct {
   unsigned char* fired;
   unsigned char* located;
   unsigned char* crossed; /* of what fired: its value then */
-  unsigned char* armed; /* has left zero since the last event, on the side its slot says */
+  unsigned char* armed;   /* has left zero since the last event, on the side its slot says */
   unsigned char* reset_done;
   unsigned char* pending; /* by variable that is set: in the next round */
   unsigned char* asked;   /* the same: in this round */

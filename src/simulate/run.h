@@ -129,7 +129,7 @@ struct Run {
   RunLog log;
   RunClock clock;
   Progress progress;
-  PoleWatch poles;                          // since the last event
+  PoleWatch poles;  // since the last event
   RoundingWatch rounding;
   std::string rank_change;                  // what the last change of ranks inside a mode was about
   std::unique_ptr<EventIteration> events;   // of a flat model; otherwise null
