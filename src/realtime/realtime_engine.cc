@@ -15,7 +15,7 @@
 namespace saltus {
 namespace {
 
-SimulateOptions offline_options() { return {}; }
+ModeOptions offline_options() { return {.tolerance = 1e-9}; }
 
 std::size_t index_of(const Expr& slot) { return slot.node()->slot().index(); }
 
@@ -246,11 +246,11 @@ void RealtimeEngine::find_start() {
       const ModeId id = flat_mode(index);
       try {
         check_structure(system_, system_.modes()[id.index()]);
-        run = make_mode_run(system_, id, offline_options(), 1e-9, tables_.start_time, start_state_,
+        run = make_mode_run(system_, id, offline_options(), tables_.start_time, start_state_,
                             warnings_);
         if (run == nullptr) {
           auto analysed = analyse_by_numbers(system_, id, tables_.start_time, start_state_);
-          run = std::make_unique<ModeRun>(system_, std::move(analysed), offline_options(), 1e-9);
+          run = std::make_unique<ModeRun>(system_, std::move(analysed), offline_options());
         }
       } catch (const Error&) {
         return nullptr;
@@ -378,8 +378,7 @@ void RealtimeEngine::prepare_by_structure(std::size_t mode, double t) {
   const std::string& name = this->mode(mode).mode.name;
   check_structure(system_, system_.modes()[id.index()]);
   SystemState state = base_state();
-  std::unique_ptr<ModeRun> run =
-      make_mode_run(system_, id, offline_options(), 1e-9, t, state, warnings_);
+  std::unique_ptr<ModeRun> run = make_mode_run(system_, id, offline_options(), t, state, warnings_);
   if (run == nullptr)
     throw Error(
         fmt::format("mode '{}' cannot be prepared for fixed steps: its structure does not tell its "

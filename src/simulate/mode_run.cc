@@ -28,16 +28,16 @@ constexpr double kFurther = 4.0;
 // How many steps must be known to be free of them.
 constexpr double kFreeOfFalls = 2.0;
 
-IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOptions& options,
-                                     double tolerance) {
+IntegratorOptions integrator_options(const AnalysedMode& mode, const ModeOptions& options) {
   const Dae& dae = *mode.dae;
   IntegratorOptions result;
   result.watched = mode.guard_unknowns;
-  result.tolerance = tolerance;
+  result.tolerance = options.tolerance;
   result.first_step = options.first_step;
   result.max_step = options.max_step;
   for (const double nominal : dae.definition().nominal)
-    result.absolute_tolerance.push_back(options.absolute_tolerance.value_or(tolerance * nominal));
+    result.absolute_tolerance.push_back(
+        options.absolute_tolerance.value_or(options.tolerance * nominal));
   return result;
 }
 
@@ -64,16 +64,16 @@ std::unique_ptr<TimeTerms> find_time_terms(const AnalysedMode& mode,
 }  // namespace
 
 ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
-                 const SimulateOptions& options, double tolerance, std::unique_ptr<ModeRun> start)
+                 const ModeOptions& options, std::unique_ptr<ModeRun> start)
     : analysed_(std::move(analysed)),
       start_(std::move(start)),
       carried_(start_ != nullptr ? nullptr : std::make_unique<CarriedUnknowns>(*analysed_)),
       data_(analysed_->dae->make_data()),
       setups_(system.graph(), *analysed_, data_, options.method,
-              integrator_options(*analysed_, options, tolerance)),
+              integrator_options(*analysed_, options)),
       graph_(&system.graph()),
       is_flat_(system.flat() != nullptr),
-      tolerance_(tolerance) {
+      tolerance_(options.tolerance) {
   const Dae& dae = *analysed_->dae;
   const DaeDefinition& def = dae.definition();
   for (std::size_t j = 0; carried_ != nullptr && j < carried_->under_der.size(); ++j)
@@ -713,12 +713,12 @@ void refuse_half_explicit(const HybridSystem& system, const Mode& mode,
 }
 
 std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
-                                       const SimulateOptions& options, double tolerance, double t,
+                                       const ModeOptions& options, double t,
                                        const SystemState& state,
                                        std::vector<std::string>& warnings) {
   std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
   if (analysed == nullptr) return nullptr;
-  auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
+  auto run = std::make_unique<ModeRun>(system, std::move(analysed), options);
   if (run->mode().name.starts_with('$')) return run;  // only looked at, not integrated
   const std::vector<std::string>& known = run->analysed().warnings;
   warnings.insert(warnings.end(), known.begin(), known.end());
@@ -728,7 +728,7 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
     if (form == nullptr && !run->integrated_as_written())
       refuse_half_explicit(system, run->mode(), objection);
     if (form == nullptr) return run;
-    return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
+    return std::make_unique<ModeRun>(system, std::move(form), options, std::move(run));
   }
   if (options.formulation == Formulation::kReduced) return run;
   SystemState point = state;
@@ -739,18 +739,18 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
       return nullptr;
     auto array = analyse_by_numbers(system, id, t, point);
     warnings.insert(warnings.end(), array->warnings.begin(), array->warnings.end());
-    return std::make_unique<ModeRun>(system, std::move(array), options, tolerance, std::move(run));
+    return std::make_unique<ModeRun>(system, std::move(array), options, std::move(run));
   }
   // Where it is not consistent, it is the best guess there is.
   std::unique_ptr<const AnalysedMode> form = reformulate(
       system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
   if (form == nullptr) {
-    if (!objection.empty() && !is_internal(run->mode().name))
+    if (!objection.empty())
       warnings.push_back(fmt::format("mode '{}' is integrated in reduced form, not in '{}': {}",
                                      run->mode().name, to_string(options.formulation), objection));
     return run;
   }
-  return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
+  return std::make_unique<ModeRun>(system, std::move(form), options, std::move(run));
 }
 
 }  // namespace saltus

@@ -11,9 +11,9 @@
 #include "integrate/integrator.h"
 #include "locate/guard_watch.h"
 #include "model/system_state.h"
+#include "simulate/method.h"
+#include "simulate/mode_report.h"
 #include "simulate/mode_setups.h"
-#include "simulate/result.h"
-#include "simulate/simulate.h"
 #include "simulate/transfer.h"
 
 namespace saltus {
@@ -26,8 +26,7 @@ class ModeRun {
  public:
   // `start`: makes the points this form starts from, if it is not the one to do so itself.
   ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
-          const SimulateOptions& options, double tolerance,
-          std::unique_ptr<ModeRun> start = nullptr);
+          const ModeOptions& options, std::unique_ptr<ModeRun> start = nullptr);
   ~ModeRun();
   ModeRun(const ModeRun&) = delete;
   ModeRun& operator=(const ModeRun&) = delete;
@@ -225,7 +224,7 @@ class ModeRun {
 // where the mode has constraints; `state` is the point it is about to be entered with. Null if
 // structure does not settle the mode.
 std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
-                                       const SimulateOptions& options, double tolerance, double t,
+                                       const ModeOptions& options, double t,
                                        const SystemState& state,
                                        std::vector<std::string>& warnings);
 

@@ -42,6 +42,8 @@ struct RunSettings {
   double length() const { return stop_time - start_time; }
 };
 
+ModeOptions mode_options(const RunSettings& settings);
+
 // Where the run is.
 struct Moment {
   ModeRun* mode = nullptr;    // in force; null: there is none yet
