@@ -15,6 +15,7 @@
 #include "expr/differentiate.h"
 #include "expr/work_key.h"
 #include "locate/time_terms.h"
+#include "simulate/just_after.h"
 
 namespace saltus {
 namespace {
@@ -491,6 +492,14 @@ void ModeRun::restart(double t) {
 
 ModeRun::~ModeRun() = default;
 
+ModeFlow& ModeRun::flow() {
+  if (flow_ == nullptr || flow_->states != states_) {
+    const BuildingTime building;
+    flow_ = std::make_unique<ModeFlow>(dae(), states_);
+  }
+  return *flow_;
+}
+
 const std::vector<std::string>& ModeRun::opaque_terms() const { return time_terms_->opaque(); }
 
 double ModeRun::limit_step(double limit) {
@@ -719,7 +728,6 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
   std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
   if (analysed == nullptr) return nullptr;
   auto run = std::make_unique<ModeRun>(system, std::move(analysed), options);
-  if (run->mode().name.starts_with('$')) return run;  // only looked at, not integrated
   const std::vector<std::string>& known = run->analysed().warnings;
   warnings.insert(warnings.end(), known.begin(), known.end());
   std::string objection;

@@ -19,6 +19,7 @@
 namespace saltus {
 
 class TimeTerms;
+struct ModeFlow;
 
 // A mode that has been visited: analysed, with its integrator, guards and memory. Made on the first
 // visit, kept for the next.
@@ -52,6 +53,8 @@ class ModeRun {
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
   // The form that finds consistent points for this one: itself, if it does so.
   ModeRun& starting_form() { return start_ != nullptr ? start_->starting_form() : *this; }
+  // What its solutions do just after a point, for the choice of states in force.
+  ModeFlow& flow();
   // A point of the Dae into the state.
   void write_point(double t, const double* x, const double* dx, SystemState& state) {
     scatter(t, x, dx, state);
@@ -183,6 +186,7 @@ class ModeRun {
   std::unique_ptr<ConsistentSolver> carrying_;    // the same, keeping what is under der(); or null
   std::unique_ptr<ImpulseSolver> impulses_;       // made when a jump is needed
   std::unique_ptr<GuardPath> path_;
+  std::unique_ptr<ModeFlow> flow_;
   Graph* graph_;
   std::unique_ptr<StateSelector> selector_;     // reduced form
   std::unique_ptr<ProjectorUpdate> projector_;  // projected form

@@ -13,6 +13,7 @@
 #include "simulate/delays.h"
 #include "simulate/flat_contacts.h"
 #include "simulate/follow_accumulation.h"
+#include "simulate/just_after.h"
 #include "simulate/messages.h"
 #include "simulate/mode_store.h"
 #include "simulate/pole_watch.h"
@@ -130,6 +131,7 @@ struct Run {
   RunLog log;
   RunClock clock;
   Progress progress;
+  JustAfter just_after;
   PoleWatch poles;                          // since the last event
   std::string rank_change;                  // what the last change of ranks inside a mode was about
   std::unique_ptr<EventIteration> events;   // of a flat model; otherwise null
