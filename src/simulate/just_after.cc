@@ -103,13 +103,15 @@ std::optional<int> JustAfter::sign(const Expr& value, const std::vector<double>&
 }
 
 std::optional<double> JustAfter::rate(const Expr& value, const std::vector<double>& slots) {
-  if (!expand(1)) return {};
-  ModeRun& form = mode_->starting_form();
-  FlowSeries::Watched& formula = watched(*flow_, form, value);
-  at_.slots = slots;
-  const PowerSeries& series = flow_->series.evaluate(formula, form.data(), at_);
-  if (series.known < 2) return {};
-  return series.value[1];
+  for (const int highest : {1, 2}) {  // an algebraic unknown follows one power behind
+    if (!expand(highest)) return {};
+    ModeRun& form = mode_->starting_form();
+    FlowSeries::Watched& formula = watched(*flow_, form, value);
+    at_.slots = slots;
+    const PowerSeries& series = flow_->series.evaluate(formula, form.data(), at_);
+    if (series.known >= 2) return series.value[1];
+  }
+  return {};
 }
 
 }  // namespace saltus

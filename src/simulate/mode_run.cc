@@ -26,6 +26,8 @@ constexpr double kLookAhead = 8.0;
 constexpr double kFirstLook = 512.0;
 // So much further again where none was found.
 constexpr double kFurther = 4.0;
+// Relative: what is nearer than this to the end of a step was meant by it.
+constexpr double kSameTime = 1e-12;
 // How many steps must be known to be free of them.
 constexpr double kFreeOfFalls = 2.0;
 
@@ -87,7 +89,10 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   std::iota(all_unknowns_.begin(), all_unknowns_.end(), 0U);
   for (std::size_t i = 0; i < system.parameters().size(); ++i)
     data_.parameters[i] = system.parameters()[i].value;
-  breaks_ = break_times(analysed_->written.residuals, data_.parameters);
+  std::vector<Expr> may_break = analysed_->written.residuals;
+  for (const Guard& guard : mode().guards)
+    if (!guard.is_relation) may_break.push_back(guard.value);
+  breaks_ = break_times(may_break, data_.parameters);
   held_ = analysed_->written.held;  // come first; the projected form adds slots of its own
   for (const Expr& unknown : def.unknowns)
     places_.push_back({unknown.node()->variable().index(), unknown.node()->order});
@@ -505,12 +510,18 @@ const std::vector<std::string>& ModeRun::opaque_terms() const { return time_term
 double ModeRun::limit_step(double limit) {
   const double t = integrator().time();
   const double suggested = integrator().suggested_step();
-  limit = std::min(limit, next_break(t));
+  // The last stage of a step lies at its end, and must not see what begins at the break.
+  const double until = std::nextafter(next_break(t), -std::numeric_limits<double>::infinity());
+  const auto ends_there = [&](double end) {
+    return end > until && end - until <= kSameTime * std::abs(until);
+  };
+  if (until < limit && !ends_there(limit)) limit = until;
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
   // Where the next few steps are known to be free of falls nothing has to be looked for.
   if (std::min(limit, t + kFreeOfFalls * wanted) > watch_->next_time_event())
     look_ahead(std::min(limit, t + look_ahead_ * wanted));
-  limit = std::min(limit, watch_->next_time_event());
+  const double event = watch_->next_time_event();
+  limit = limit == until && ends_there(event) ? event : std::min(limit, event);
   return time_terms_->limit_step(t, wanted, limit, tolerance_);
 }
 
@@ -521,9 +532,16 @@ void ModeRun::look_ahead(double until) {
 
 double ModeRun::next_break(double t) const {
   // What is nearer than this was the end of the last step.
-  const double beyond = t + 1e-12 * std::abs(t);
+  const double beyond = t + kSameTime * std::abs(t);
   const auto next = std::upper_bound(breaks_.begin(), breaks_.end(), beyond);
   return next == breaks_.end() ? std::numeric_limits<double>::infinity() : *next;
+}
+
+double ModeRun::just_after_break(double t) const {
+  const double resolution = 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
+  const auto near = std::lower_bound(breaks_.begin(), breaks_.end(), t - resolution);
+  if (near == breaks_.end() || *near > t + resolution) return t;
+  return std::max(t, std::nextafter(*near, std::numeric_limits<double>::infinity()));
 }
 
 StepOutcome ModeRun::step(double limit) {

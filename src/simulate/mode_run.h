@@ -48,6 +48,9 @@ class ModeRun {
   // Where a step must end, at most at `limit`, for what time alone does not to be missed: events,
   // kinks and pulses.
   double limit_step(double limit);
+  // The time, or just after it where the equations or guards have a kink or jump by time alone that
+  // rounding does not tell from it: what is asked at an instant is asked beyond.
+  double just_after_break(double t) const;
   // Functions of time in the equations that may hide something between two steps.
   const std::vector<std::string>& opaque_terms() const;
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
@@ -193,7 +196,7 @@ class ModeRun {
   std::vector<std::size_t> states_;
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
-  std::vector<double> breaks_;  // where the equations have kinks by time alone
+  std::vector<double> breaks_;  // where equations or guards have kinks by time alone
   std::unique_ptr<TimeTerms> time_terms_;
   double tolerance_;
   ModeSetup* active_ = nullptr;

@@ -60,6 +60,7 @@ struct Visit {
   const Mode* mode;
   SystemState state;
   std::string guard;
+  std::size_t events;  // logged before it was left
 };
 
 // What is known of the instant that is being settled, or was settled last.
@@ -72,6 +73,7 @@ struct Instant {
   TransferOutcome transfer;
   bool within_region = true;  // projections end where they leave the region
   Firing cut_short;
+  Firing falling;  // guards that are at zero where a mode begins, and fall
   std::vector<Visit> sequence;
   // Flat models, for tangents: left limits with what the event under way sets, and whether the run
   // is about to start.
