@@ -370,5 +370,57 @@ TEST(Guards, MayReadAlgebraicUnknowns) {
   EXPECT_LE(std::abs(found.value), 1e-12);
 }
 
+// A force that jumps at t = 1 beyond what holds a mass: m v' = f - 1 from there. Whichever side of
+// the jump `<` and `<=` give it at t = 1 itself, the mass is let go just after.
+TEST(Guards, WhatJumpsByTimeAloneIsJudgedJustAfter) {
+  for (const bool strict : {true, false}) {
+    HybridSystem s("held");
+    const Expr v = s.variable("v");
+    const Expr f = s.variable("f");
+    const Expr tau = s.variable("tau");
+    const Equation force(f == select(strict ? s.time() < 1.0 : s.time() <= 1.0, 0.5, 3.0));
+    Mode& held = s.mode("held");
+    held.equations = {force, der(v) == f - tau, v == 0.0};
+    held.guards = {{.name = "slips", .value = 1.0 - tau, .to = "slips"}};
+    Mode& slips = s.mode("slips");
+    slips.equations = {force, der(v) == f - tau, tau == 1.0};
+    slips.guards = {{.name = "sticks", .value = v, .to = "held"}};
+    const SimulateResult result = simulate(s, {.stop_time = 2.0, .tolerance = 1e-8});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    ASSERT_EQ(result.events.size(), 1u);
+    EXPECT_NEAR(result.events[0].time, 1.0, 1e-14);
+    EXPECT_EQ(result.events[0].to, "slips");
+    EXPECT_NEAR(result.final.at("v"), 2.0, 1e-7);
+  }
+}
+
+// Three modes of which each sends the state to the next, and a fourth in which it may stay: the
+// guard that leads there falls, too, but is declared later.
+TEST(Guards, CircleIsLeftForAModeThatLasts) {
+  HybridSystem s("circle");
+  const Expr x = s.variable("x", {.start = -1.0, .fixed = true});
+  const Expr y = s.variable("y");
+  const auto add = [&](const std::string& name, double slope, double value,
+                       std::vector<Guard> guards) {
+    Mode& mode = s.mode(name);
+    mode.equations = {der(x) == slope, y == value};
+    mode.guards = std::move(guards);
+  };
+  add("before", 1.0, 0.0, {{.name = "arrives", .value = -x, .to = "a"}});
+  add("a", 1.0, 1.0, {{.name = "to b", .value = -x, .to = "b"}});
+  add("b", 1.0, 2.0,
+      {{.name = "to c", .value = -x, .to = "c"},
+       {.name = "to rest", .value = -2.0 * x, .to = "rest"}});
+  add("c", 1.0, 3.0, {{.name = "to a", .value = -x, .to = "a"}});
+  add("rest", 0.0, 4.0, {});
+  const SimulateResult result = simulate(s, {.stop_time = 3.0});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  ASSERT_FALSE(result.events.empty());
+  EXPECT_EQ(result.events.back().to, "rest");
+  EXPECT_LE(result.events.size(), 3u);  // the way round is no part of the log
+  EXPECT_NEAR(result.final.at("x"), 0.0, 1e-12);
+  for (const ModeReport& mode : result.modes) EXPECT_LE(mode.visits, 1u) << mode.name;
+}
+
 }  // namespace
 }  // namespace saltus

@@ -130,8 +130,9 @@ StepOutcome RecoveredRadau::resolve_watched() {
   int failures = 0;
   for (double defect = watched_defect(); defect > 1.0; defect = watched_defect()) {
     double shorter = h_ / std::min(kLargestShrink, std::pow(defect, 0.25) / 0.9);
-    if (!(t0_ + shorter > t0_)) break;
-    StepOutcome outcome = inner_->retake(t0_ + shorter);
+    const double end = t0_ + shorter;
+    if (!(end > t0_ && end < t1_)) break;  // a jump: time tells no shorter step apart
+    StepOutcome outcome = inner_->retake(end);
     for (; !outcome.ok() && failures < kMostFailures; ++failures)
       outcome = inner_->retake(t0_ + (shorter /= kLargestShrink));
     if (!outcome.ok()) return translate(outcome);

@@ -306,7 +306,9 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   return firing_;
 }
 
-std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const double* dx) {
+template <class Select>
+std::vector<std::size_t> GuardWatch::guards_where(double t, const double* x, const double* dx,
+                                                  const Select& select) {
   std::vector<std::size_t> found;
   if (states_.empty()) return found;
   const double* inputs[] = {&t, x, dx, data_.parameters.data(), data_.held.data()};
@@ -314,8 +316,16 @@ std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const do
   const std::vector<double> sizes = values_;
   evaluate_at(t, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g)
-    if (!is_time_guard_[g] && std::abs(values_[g]) <= kBand * sizes[g]) found.push_back(g);
+    if (!is_time_guard_[g] && select(values_[g], kBand * sizes[g])) found.push_back(g);
   return found;
+}
+
+std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const double* dx) {
+  return guards_where(t, x, dx, [](double value, double band) { return std::abs(value) <= band; });
+}
+
+std::vector<std::size_t> GuardWatch::below_zero(double t, const double* x, const double* dx) {
+  return guards_where(t, x, dx, [](double value, double band) { return value < -band; });
 }
 
 // A guard a + b t fires where it falls through zero, or at once if it is negative or falls from

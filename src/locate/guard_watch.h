@@ -71,6 +71,9 @@ class GuardWatch {
   // Guards, other than time guards, that are zero at this point.
   std::vector<std::size_t> at_zero(double t, const double* x, const double* dx);
 
+  // The same below zero: the point is outside the mode.
+  std::vector<std::size_t> below_zero(double t, const double* x, const double* dx);
+
   // For the next start(): the mode before kept these guards at zero.
   void expect_held(const std::vector<std::size_t>& guards) { held_before_ = guards; }
 
@@ -132,6 +135,9 @@ class GuardWatch {
   // Degree along a step; -1: not known.
   int degree(std::size_t guard, const Integrator& integrator) const;
 
+  template <class Select>
+  std::vector<std::size_t> guards_where(double t, const double* x, const double* dx,
+                                        const Select& select);
   struct Enclosures;
   struct KeptEnclosures;
   static std::unique_ptr<Enclosures> find_enclosures(

@@ -15,7 +15,7 @@
 namespace saltus {
 namespace {
 
-SimulateOptions offline_options() { return {}; }
+ModeOptions offline_options() { return {.tolerance = 1e-9}; }
 
 std::size_t index_of(const Expr& slot) { return slot.node()->slot().index(); }
 
@@ -427,8 +427,7 @@ void RealtimeEngine::prepare_by_structure(std::size_t mode, double t) {
   const std::string& name = this->mode(mode).mode.name;
   check_structure(system_, system_.modes()[id.index()]);
   SystemState state = base_state();
-  std::unique_ptr<ModeRun> run =
-      make_mode_run(system_, id, offline_options(), 1e-9, t, state, warnings_);
+  std::unique_ptr<ModeRun> run = make_mode_run(system_, id, offline_options(), t, state, warnings_);
   if (run == nullptr)
     throw Error(
         fmt::format("mode '{}' cannot be prepared for fixed steps: its structure does not tell its "

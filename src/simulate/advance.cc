@@ -86,7 +86,7 @@ bool ends_at_pole(const Run& run, double pole) {
   constexpr double kMostOrder = 20.0;
   const RunSettings& settings = run.settings;
   if (run.now.time < settings.stop_time ||
-      !(pole - settings.stop_time <
+      !(std::abs(pole - settings.stop_time) <
         std::max(kShare * settings.tolerance, kRounding) * settings.length()))
     return false;
   const std::size_t unknown = fastest_unknown(run);

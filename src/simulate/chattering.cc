@@ -326,43 +326,27 @@ std::optional<double> rate_of(Run& run, const Side& side, const Expr& value,
     if (!rate_a || !rate_b) return {};
     return takes_larger ? std::max(*rate_a, *rate_b) : std::min(*rate_a, *rate_b);
   }
-  const AnalysedMode& mode = run.modes.runs[side.mode.index()]->analysed();
-  bool integrated = true;
-  std::vector<Expr> held;  // what this mode does not determine
-  for (const Expr& leaf : leaves_of(value)) {
-    if (!leaf.is_variable()) continue;
-    const auto found =
-        std::lower_bound(mode.unknowns.begin(), mode.unknowns.end(), leaf.node()->variable());
-    if (found == mode.unknowns.end() || *found != leaf.node()->variable()) {
-      held.push_back(leaf);
-      continue;
-    }
-    integrated =
-        integrated && mode.differential[static_cast<std::size_t>(found - mode.unknowns.begin())];
-  }
+  ModeRun& mode = *run.modes.runs[side.mode.index()];
+  const std::vector<VariableId>& unknowns = mode.analysed().unknowns;
+  const bool integrated = std::ranges::all_of(leaves_of(value), [&](const Expr& leaf) {
+    if (!leaf.is_variable()) return true;
+    const auto found = std::ranges::lower_bound(unknowns, leaf.node()->variable());
+    return found != unknowns.end() && *found == leaf.node()->variable() &&
+           mode.analysed().differential[static_cast<std::size_t>(found - unknowns.begin())];
+  });
   if (integrated) return value_of(run, der(value), state);
-  // Algebraic unknowns have no slope of their own: the mode together with the rate does.
-  auto found = run.chattering.probes.find({side.mode, value.node()});
-  if (found == run.chattering.probes.end()) {
-    Mode probe = run.system.modes()[side.mode.index()];
-    probe.guards.clear();
-    probe.name = unused_name(run, fmt::format("${}.rate", probe.name));
-    const Expr rate = run.system.variable(probe.name);
-    probe.equations.emplace_back("rate of a guard", rate == der(value));
-    for (const Expr& symbol : held)
-      probe.equations.emplace_back("hold " + to_string(symbol), der(symbol) == 0.0);
-    const Chattering::Probe made{add_mode(run, std::move(probe)), rate.node()->variable()};
-    found = run.chattering.probes.emplace(std::pair(side.mode, value.node()), made).first;
-  }
-  SystemState probed = state;
-  probed.values.resize(run.system.variables().size());
-  probed.slopes.resize(probed.values.size());
+  // Algebraic unknowns have no slope of their own: the flow of the mode tells.
+  SystemState at = state;
+  at.values.resize(run.system.variables().size());
+  at.slopes.resize(at.values.size());
   try {
-    if (!visit(run, found->second.mode).make_consistent(run.now.time, probed).ok()) return {};
+    if (!mode.make_consistent(run.now.time, at).ok()) return {};
   } catch (const Error&) {
     return {};
   }
-  return probed.values[found->second.rate.index()];
+  run.just_after.note_magnitudes(run.system, at);
+  run.just_after.stand_at(mode, run.now.time, at);
+  return run.just_after.rate(value, at.slots);
 }
 
 double value_of(Run& run, const Expr& value, const SystemState& state) {

@@ -33,10 +33,6 @@ struct Chattering {
     ModeId from, to;
     double time = 0.0;
   };
-  struct Probe {
-    ModeId mode;
-    VariableId rate;
-  };
   struct Formula {
     Tape tape;
     Tape::Workspace registers;
@@ -45,7 +41,6 @@ struct Chattering {
   std::vector<Surface> surfaces;
   std::map<ModeId, SlidingMode> slides;
   std::map<std::vector<std::pair<ModeId, std::vector<double>>>, ModeId> by_sides;
-  std::map<std::pair<ModeId, const Node*>, Probe> probes;
   // Expressions that have been evaluated, compiled.
   std::map<const Node*, Formula> formulas;
   std::vector<std::vector<Expr>> inputs;  // of the formulas

@@ -52,13 +52,13 @@ void EventIteration::examine_weights(const SystemState& out, bool adopt) {
   for (const std::size_t surface : held) {
     const Expr weight = weight_of_(surface);
     const double value = out.value_of(weight);
-    const auto leaves = [&](double distance, const Expr& formula, bool at_one) {
+    const auto leaves = [&](double distance, const Expr& formula) {
       if (std::abs(distance) > kAtBound) return distance < 0.0;
-      const auto sign = sign_along_flow(modes_.weight_source(surface, at_one), formula, false);
+      const auto sign = just_after_.sign(formula, slots_, {});
       return sign && *sign < 0;
     };
-    const bool down = leaves(value, weight, false);
-    const bool up = !down && leaves(1.0 - value, 1.0 - weight, true);
+    const bool down = leaves(value, weight);
+    const bool up = !down && leaves(1.0 - value, 1.0 - weight);
     if (!down && !up) continue;
     const std::size_t item = model_.relations.size() + surface;
     violated_.push_back(item);

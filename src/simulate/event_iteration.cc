@@ -51,14 +51,8 @@ void EventIteration::begin(double t, const SystemState& left) {
   at_zero_.assign(sizes_.size(), At::kAway);
   crossed_.assign(sizes_.size(), false);
   left_run_ = nullptr;
-  largest_.values.resize(left.values.size(), 0.0);
-  largest_.slopes.resize(left.values.size(), 0.0);
-  for (std::size_t i = 0; i < left.values.size(); ++i) {
-    largest_.values[i] =
-        std::max({largest_.values[i], std::abs(left.values[i]), system_.variables()[i].nominal});
-    largest_.slopes[i] = std::max(largest_.slopes[i], std::abs(left.slopes[i]));
-  }
-  flow_run_ = nullptr;
+  just_after_.note_magnitudes(system_, left);
+  just_after_.forget();
   std::erase_if(is_determined_, [](const auto& mode) { return !mode.second; });
   reinit_done_.assign(model_.reinits.size(), false);
   taken_.clear();
@@ -91,19 +85,18 @@ bool EventIteration::relation_value(std::size_t r, double value) {
     return std::abs(value) <= kBand * sizes_[r] ? !strict : exact;
   if (keeps_ == Keeps::kAll) return now;
   if (keeps_ == Keeps::kUndecided) {
-    const std::optional<int> sign =
-        sign_along_flow(r, model_.relations[r].value, at_zero_[r] == At::kFired);
+    const std::optional<int> sign = sign_just_after(r);
     return sign && *sign != 0 ? *sign > 0 : now;
   }
   // What resets values and was at zero, or has come there, is so until it has left: impacts happen
   // one after the other (flat_contacts.h).
   if (resets_[r] && (unmoved || std::abs(left_values_[r]) <= kBand * sizes_[r])) return now;
-  const std::optional<int> sign =
-      sign_along_flow(r, model_.relations[r].value, at_zero_[r] == At::kFired);
-  if (!sign && at_zero_[r] == At::kFired) return flow_run_ == left_run_ ? crossed_[r] : now;
+  const std::optional<int> sign = sign_just_after(r);
+  if (!sign && at_zero_[r] == At::kFired)
+    return just_after_.mode() == left_run_ ? crossed_[r] : now;
   // Without a unique flow (forces that several locks share) what was at zero stays as it is.
   const bool was_zero = std::abs(left_values_[r]) <= kBand * sizes_[r];
-  if (!sign) return flow_run_ != nullptr && !was_zero ? !strict : now;
+  if (!sign) return just_after_.mode() != nullptr && !was_zero ? !strict : now;
   if (*sign != 0) return *sign > 0;
   // Where others hold a surface at zero, what acts on it may stay at its bound.
   const bool others_hold =
@@ -192,7 +185,7 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
     if (modes_.open_split(as_written) == nullptr) {
       if (may_share_) return true;
       refused_to_share_ = true;
-      flow_run_ = nullptr;
+      just_after_.forget();
       return solved_ = false;
     }
     chosen = split_chosen_.emplace(as_written, modes_.close(as_written, {}, {})).first;
@@ -204,7 +197,7 @@ bool EventIteration::solve(double t, SystemState& base, SystemState& out, std::s
     if (!solve_in(t, base, out, mode, is_there)) return false;
     const std::optional<std::size_t> best = best_split(as_written, t, out);
     if (!best) {
-      flow_run_ = nullptr;
+      just_after_.forget();
       return solved_ = false;
     }
     if (*best == mode) break;
@@ -227,7 +220,7 @@ bool EventIteration::solve_in(double t, SystemState& base, SystemState& out, std
   trial = base;
   trial.slots = slots_;
   push_.clear();
-  flow_run_ = nullptr;
+  just_after_.forget();
   bool ok = run != nullptr && !is_refused();
   if (ok) {
     ConsistentStatus status = find_point(t, base, *run, mode, trial);
@@ -244,11 +237,8 @@ bool EventIteration::solve_in(double t, SystemState& base, SystemState& out, std
     ok = status == ConsistentStatus::kSolved;
   }
   if (ok) {
-    flow_run_ = run;
-    flow_order_ = -1;
-    flow_time_ = t;
-    flow_at_ = trial;
-    flow_slots_ = slots_;
+    trial.slots = slots_;
+    just_after_.stand_at(*run, t, trial);
   }
   // A configuration that has no solution need not be the last one: it is judged by the values
   // before it.
@@ -261,9 +251,10 @@ bool EventIteration::solve_in(double t, SystemState& base, SystemState& out, std
 // Whether the equations of the mode solved last leave something open. What is determined once stays
 // so; what is not is asked again at the next event.
 bool EventIteration::leaves_split_open(std::size_t mode) {
-  if (flow_run_ == nullptr) return false;
+  if (just_after_.mode() == nullptr) return false;
   bool& is_determined = is_determined_[{mode, modes_.case_of(mode, parameters_, slots_)}];
-  if (!is_determined) is_determined = flow_run_->analysed().values.u == 0 && expand_flow(0);
+  if (!is_determined)
+    is_determined = just_after_.mode()->analysed().values.u == 0 && just_after_.expand(0);
   return !is_determined;
 }
 

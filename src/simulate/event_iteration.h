@@ -11,8 +11,8 @@
 
 #include "analysis/causal_guess.h"
 #include "analysis/flat_modes.h"
-#include "analysis/flow_series.h"
 #include "simulate/initial_problem.h"
+#include "simulate/just_after.h"
 #include "simulate/mode_run.h"
 
 namespace saltus {
@@ -55,7 +55,7 @@ struct Settled {
 //   until nothing changes
 //
 // Relations have the value they have *just after*: where one is zero, the first derivative along
-// the flow of the candidate that does not vanish decides (flow_series.h); if all vanish, the value
+// the flow of the candidate that does not vanish decides (just_after.h); if all vanish, the value
 // as written at zero. A relation counts as zero if it fired at this instant and has not moved
 // since, or if its value is rounding. If the inner fixpoint runs in a circle, relations that come
 // to zero keep the value they had on the way; if it still does, they are changed one at a time
@@ -190,7 +190,7 @@ class EventIteration {
   void take_values(double t, SystemState& out, bool relations);
   bool relation_value(std::size_t relation, double value);
   // The sign just after of what is zero; 0 if it stays zero, none if nothing tells.
-  std::optional<int> sign_along_flow(std::size_t key, const Expr& value, bool has_fired);
+  std::optional<int> sign_just_after(std::size_t relation);
   // Held surfaces (event_held.cc).
   std::vector<double> key() const;
   bool is_held(std::size_t surface) const;
@@ -203,7 +203,6 @@ class EventIteration {
                        const std::vector<std::vector<double>>& history, std::size_t from);
   void change(std::size_t item, double t, const SystemState& out);
   void fit(SystemState& state) const;
-  bool expand_flow(int highest);
   double present(const Expr& slot) const { return slots_[slot.node()->slot().index()]; }
   void put(const Expr& slot, double value) { slots_[slot.node()->slot().index()] = value; }
   // What transitions set and carry (event_handover.cc).
@@ -327,21 +326,8 @@ class EventIteration {
   std::vector<bool> remembers_;                  // by discrete equation: it reads its own past
   std::vector<std::vector<std::size_t>> edges_;  // by discrete equation: edge variables it reads
   std::vector<bool> is_memory_;                  // by discrete variable
-  // The flow just after the point solved last.
-  struct Flow {
-    explicit Flow(const Dae& dae) : series(dae) {}
-    FlowSeries series;
-    std::map<std::size_t, FlowSeries::Watched> watched;  // relations, then weights
-  };
-  std::map<const ModeRun*, std::pair<std::vector<std::size_t>, std::unique_ptr<Flow>>> flows_;
-  Flow& flow_of(const ModeRun& run);
-  Flow* flow_ = nullptr;         // null: none could be found
-  ModeRun* flow_run_ = nullptr;  // whose point was solved last; null: it had no solution
-  int flow_order_ = -1;          // expanded so far; -1: not yet
-  double flow_time_ = 0.0;
-  SystemState flow_at_, largest_;
-  std::vector<double> flow_slots_;   // that the flow was expanded with
-  std::vector<double> left_values_;  // of relations
+  JustAfter just_after_;                         // of the point solved last, if it had a solution
+  std::vector<double> left_values_;              // of relations
   bool solved_ = true;
   // Whether modes may be entered whose equations leave a split of forces open, such as a brake that
   // closes on a shaft that stands still anyway; and whether one was refused for that.

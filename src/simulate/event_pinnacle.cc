@@ -17,9 +17,8 @@ namespace {
 
 constexpr double kBand = GuardWatch::kBand;
 constexpr double kSmallestJump = 1e-7;  // relative: the error of the switch point is no jump
-constexpr double kTie = 1e-12;
-constexpr std::size_t kMostOpen = 8;   // relations without a value whose answers are all tried
-constexpr std::size_t kMostHops = 32;  // at one event
+constexpr std::size_t kMostOpen = 8;    // relations without a value whose answers are all tried
+constexpr std::size_t kMostHops = 32;   // at one event
 
 }  // namespace
 
@@ -66,9 +65,7 @@ std::vector<std::size_t> EventIteration::first_to_leave(double t, const SystemSt
   std::vector<double> sampled[kSamples];
   for (std::size_t k = 0; k < kSamples; ++k) sampled[k] = values_at(double(k) / (kSamples - 1));
 
-  std::vector<std::size_t> first;
-  fraction = 2.0;
-  RootIsolator isolator;
+  FirstToLeave first;
   for (const std::size_t r : paths.relations) {
     if (at_zero_[r] != At::kAway || widths_[r] > 0.0) continue;
     const double side = present(model_.relations[r].slot) != 0.0 ? 1.0 : -1.0;
@@ -83,15 +80,10 @@ std::vector<std::size_t> EventIteration::first_to_leave(double t, const SystemSt
                                        1e-12 * std::max(std::abs(start), std::abs(end));
     }
     const auto value = [&](double s) { return side * values_at(s)[r]; };
-    const double leaves = !is_straight  ? leaves_region(isolator, value, band)
-                          : end < -band ? std::max(start, 0.0) / (std::max(start, 0.0) - end)
-                                        : 2.0;
-    if (leaves > 1.0 || leaves > fraction + kTie) continue;
-    if (leaves < fraction - kTie) first.clear();
-    fraction = std::min(fraction, leaves);
-    first.push_back(r);
+    is_straight ? first.follow_line(r, start, end, band) : first.follow(r, value, band);
   }
-  return first;
+  fraction = first.fraction();
+  return first.items();
 }
 
 // Whether the present values ask for a reinit that has not been carried out, or for the end.

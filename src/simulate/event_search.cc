@@ -200,7 +200,7 @@ bool EventIteration::is_refused() const {
 bool EventIteration::has_a_future(double t, const SystemState& settled, std::size_t mode,
                                   bool is_second_choice) {
   if (!solved_) return true;        // entering the mode says what is wrong
-  if (expand_flow(0)) return true;  // and all relations agree with it
+  if (just_after_.expand(0)) return true;  // and all relations agree with it
   evaluate(relation_values_, t, settled);
   const std::vector<double> here = relation_values_.values;
   std::vector<std::size_t> zero;

@@ -15,6 +15,7 @@
 #include "expr/differentiate.h"
 #include "expr/work_key.h"
 #include "locate/time_terms.h"
+#include "simulate/just_after.h"
 
 namespace saltus {
 namespace {
@@ -25,19 +26,21 @@ constexpr double kLookAhead = 8.0;
 constexpr double kFirstLook = 512.0;
 // So much further again where none was found.
 constexpr double kFurther = 4.0;
+// Relative: what is nearer than this to the end of a step was meant by it.
+constexpr double kSameTime = 1e-12;
 // How many steps must be known to be free of them.
 constexpr double kFreeOfFalls = 2.0;
 
-IntegratorOptions integrator_options(const AnalysedMode& mode, const SimulateOptions& options,
-                                     double tolerance) {
+IntegratorOptions integrator_options(const AnalysedMode& mode, const ModeOptions& options) {
   const Dae& dae = *mode.dae;
   IntegratorOptions result;
   result.watched = mode.guard_unknowns;
-  result.tolerance = tolerance;
+  result.tolerance = options.tolerance;
   result.first_step = options.first_step;
   result.max_step = options.max_step;
   for (const double nominal : dae.definition().nominal)
-    result.absolute_tolerance.push_back(options.absolute_tolerance.value_or(tolerance * nominal));
+    result.absolute_tolerance.push_back(
+        options.absolute_tolerance.value_or(options.tolerance * nominal));
   return result;
 }
 
@@ -64,16 +67,16 @@ std::unique_ptr<TimeTerms> find_time_terms(const AnalysedMode& mode,
 }  // namespace
 
 ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
-                 const SimulateOptions& options, double tolerance, std::unique_ptr<ModeRun> start)
+                 const ModeOptions& options, std::unique_ptr<ModeRun> start)
     : analysed_(std::move(analysed)),
       start_(std::move(start)),
       carried_(start_ != nullptr ? nullptr : std::make_unique<CarriedUnknowns>(*analysed_)),
       data_(analysed_->dae->make_data()),
       setups_(system.graph(), *analysed_, data_, options.method,
-              integrator_options(*analysed_, options, tolerance)),
+              integrator_options(*analysed_, options)),
       graph_(&system.graph()),
       is_flat_(system.flat() != nullptr),
-      tolerance_(tolerance) {
+      tolerance_(options.tolerance) {
   const Dae& dae = *analysed_->dae;
   const DaeDefinition& def = dae.definition();
   for (std::size_t j = 0; carried_ != nullptr && j < carried_->under_der.size(); ++j)
@@ -86,7 +89,10 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
   std::iota(all_unknowns_.begin(), all_unknowns_.end(), 0U);
   for (std::size_t i = 0; i < system.parameters().size(); ++i)
     data_.parameters[i] = system.parameters()[i].value;
-  breaks_ = break_times(analysed_->written.residuals, data_.parameters);
+  std::vector<Expr> may_break = analysed_->written.residuals;
+  for (const Guard& guard : mode().guards)
+    if (!guard.is_relation) may_break.push_back(guard.value);
+  breaks_ = break_times(may_break, data_.parameters);
   held_ = analysed_->written.held;  // come first; the projected form adds slots of its own
   for (const Expr& unknown : def.unknowns)
     places_.push_back({unknown.node()->variable().index(), unknown.node()->order});
@@ -491,17 +497,31 @@ void ModeRun::restart(double t) {
 
 ModeRun::~ModeRun() = default;
 
+ModeFlow& ModeRun::flow() {
+  if (flow_ == nullptr || flow_->states != states_) {
+    const BuildingTime building;
+    flow_ = std::make_unique<ModeFlow>(dae(), states_);
+  }
+  return *flow_;
+}
+
 const std::vector<std::string>& ModeRun::opaque_terms() const { return time_terms_->opaque(); }
 
 double ModeRun::limit_step(double limit) {
   const double t = integrator().time();
   const double suggested = integrator().suggested_step();
-  limit = std::min(limit, next_break(t));
+  // The last stage of a step lies at its end, and must not see what begins at the break.
+  const double until = std::nextafter(next_break(t), -std::numeric_limits<double>::infinity());
+  const auto ends_there = [&](double end) {
+    return end > until && end - until <= kSameTime * std::abs(until);
+  };
+  if (until < limit && !ends_there(limit)) limit = until;
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
   // Where the next few steps are known to be free of falls nothing has to be looked for.
   if (std::min(limit, t + kFreeOfFalls * wanted) > watch_->next_time_event())
     look_ahead(std::min(limit, t + look_ahead_ * wanted));
-  limit = std::min(limit, watch_->next_time_event());
+  const double event = watch_->next_time_event();
+  limit = limit == until && ends_there(event) ? event : std::min(limit, event);
   return time_terms_->limit_step(t, wanted, limit, tolerance_);
 }
 
@@ -512,9 +532,16 @@ void ModeRun::look_ahead(double until) {
 
 double ModeRun::next_break(double t) const {
   // What is nearer than this was the end of the last step.
-  const double beyond = t + 1e-12 * std::abs(t);
+  const double beyond = t + kSameTime * std::abs(t);
   const auto next = std::upper_bound(breaks_.begin(), breaks_.end(), beyond);
   return next == breaks_.end() ? std::numeric_limits<double>::infinity() : *next;
+}
+
+double ModeRun::just_after_break(double t) const {
+  const double resolution = 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
+  const auto near = std::lower_bound(breaks_.begin(), breaks_.end(), t - resolution);
+  if (near == breaks_.end() || *near > t + resolution) return t;
+  return std::max(t, std::nextafter(*near, std::numeric_limits<double>::infinity()));
 }
 
 StepOutcome ModeRun::step(double limit) {
@@ -713,13 +740,12 @@ void refuse_half_explicit(const HybridSystem& system, const Mode& mode,
 }
 
 std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
-                                       const SimulateOptions& options, double tolerance, double t,
+                                       const ModeOptions& options, double t,
                                        const SystemState& state,
                                        std::vector<std::string>& warnings) {
   std::unique_ptr<const AnalysedMode> analysed = analyse(system, id);
   if (analysed == nullptr) return nullptr;
-  auto run = std::make_unique<ModeRun>(system, std::move(analysed), options, tolerance);
-  if (run->mode().name.starts_with('$')) return run;  // only looked at, not integrated
+  auto run = std::make_unique<ModeRun>(system, std::move(analysed), options);
   const std::vector<std::string>& known = run->analysed().warnings;
   warnings.insert(warnings.end(), known.begin(), known.end());
   std::string objection;
@@ -728,7 +754,7 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
     if (form == nullptr && !run->integrated_as_written())
       refuse_half_explicit(system, run->mode(), objection);
     if (form == nullptr) return run;
-    return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
+    return std::make_unique<ModeRun>(system, std::move(form), options, std::move(run));
   }
   if (options.formulation == Formulation::kReduced) return run;
   SystemState point = state;
@@ -739,18 +765,18 @@ std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
       return nullptr;
     auto array = analyse_by_numbers(system, id, t, point);
     warnings.insert(warnings.end(), array->warnings.begin(), array->warnings.end());
-    return std::make_unique<ModeRun>(system, std::move(array), options, tolerance, std::move(run));
+    return std::make_unique<ModeRun>(system, std::move(array), options, std::move(run));
   }
   // Where it is not consistent, it is the best guess there is.
   std::unique_ptr<const AnalysedMode> form = reformulate(
       system, run->analysed(), options.formulation, options.baumgarte, t, point, objection);
   if (form == nullptr) {
-    if (!objection.empty() && !is_internal(run->mode().name))
+    if (!objection.empty())
       warnings.push_back(fmt::format("mode '{}' is integrated in reduced form, not in '{}': {}",
                                      run->mode().name, to_string(options.formulation), objection));
     return run;
   }
-  return std::make_unique<ModeRun>(system, std::move(form), options, tolerance, std::move(run));
+  return std::make_unique<ModeRun>(system, std::move(form), options, std::move(run));
 }
 
 }  // namespace saltus

@@ -11,14 +11,15 @@
 #include "integrate/integrator.h"
 #include "locate/guard_watch.h"
 #include "model/system_state.h"
+#include "simulate/method.h"
+#include "simulate/mode_report.h"
 #include "simulate/mode_setups.h"
-#include "simulate/result.h"
-#include "simulate/simulate.h"
 #include "simulate/transfer.h"
 
 namespace saltus {
 
 class TimeTerms;
+struct ModeFlow;
 
 // A mode that has been visited: analysed, with its integrator, guards and memory. Made on the first
 // visit, kept for the next.
@@ -26,8 +27,7 @@ class ModeRun {
  public:
   // `start`: makes the points this form starts from, if it is not the one to do so itself.
   ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode> analysed,
-          const SimulateOptions& options, double tolerance,
-          std::unique_ptr<ModeRun> start = nullptr);
+          const ModeOptions& options, std::unique_ptr<ModeRun> start = nullptr);
   ~ModeRun();
   ModeRun(const ModeRun&) = delete;
   ModeRun& operator=(const ModeRun&) = delete;
@@ -48,11 +48,16 @@ class ModeRun {
   // Where a step must end, at most at `limit`, for what time alone does not to be missed: events,
   // kinks and pulses.
   double limit_step(double limit);
+  // The time, or just after it where the equations or guards have a kink or jump by time alone that
+  // rounding does not tell from it: what is asked at an instant is asked beyond.
+  double just_after_break(double t) const;
   // Functions of time in the equations that may hide something between two steps.
   const std::vector<std::string>& opaque_terms() const;
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
   // The form that finds consistent points for this one: itself, if it does so.
   ModeRun& starting_form() { return start_ != nullptr ? start_->starting_form() : *this; }
+  // What its solutions do just after a point, for the choice of states in force.
+  ModeFlow& flow();
   // A point of the Dae into the state.
   void write_point(double t, const double* x, const double* dx, SystemState& state) {
     scatter(t, x, dx, state);
@@ -184,13 +189,14 @@ class ModeRun {
   std::unique_ptr<ConsistentSolver> carrying_;    // the same, keeping what is under der(); or null
   std::unique_ptr<ImpulseSolver> impulses_;       // made when a jump is needed
   std::unique_ptr<GuardPath> path_;
+  std::unique_ptr<ModeFlow> flow_;
   Graph* graph_;
   std::unique_ptr<StateSelector> selector_;     // reduced form
   std::unique_ptr<ProjectorUpdate> projector_;  // projected form
   std::vector<std::size_t> states_;
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
-  std::vector<double> breaks_;  // where the equations have kinks by time alone
+  std::vector<double> breaks_;  // where equations or guards have kinks by time alone
   std::unique_ptr<TimeTerms> time_terms_;
   double tolerance_;
   ModeSetup* active_ = nullptr;
@@ -225,7 +231,7 @@ class ModeRun {
 // where the mode has constraints; `state` is the point it is about to be entered with. Null if
 // structure does not settle the mode.
 std::unique_ptr<ModeRun> make_mode_run(const HybridSystem& system, ModeId id,
-                                       const SimulateOptions& options, double tolerance, double t,
+                                       const ModeOptions& options, double t,
                                        const SystemState& state,
                                        std::vector<std::string>& warnings);
 

@@ -9,7 +9,7 @@
 #include "analysis/eliminate.h"
 #include "integrate/integrator.h"
 #include "simulate/core_columns.h"
-#include "simulate/simulate.h"
+#include "simulate/method.h"
 
 namespace saltus {
 

@@ -54,8 +54,8 @@ ModeRun& visit_by_numbers(Run& run, ModeId id) {
         fmt::format("mode '{}' is integrated by radau: bdf solves neither "
                     "redundant equations nor projected ones",
                     analysed->mode->name));
-  run.modes.runs[id.index()] = std::make_unique<ModeRun>(
-      run.system, std::move(analysed), run.settings.options, run.settings.tolerance);
+  run.modes.runs[id.index()] =
+      std::make_unique<ModeRun>(run.system, std::move(analysed), mode_options(run.settings));
   return *run.modes.runs[id.index()];
 }
 
@@ -65,8 +65,8 @@ ModeRun& visit(Run& run, ModeId id) {
     run.modes.visited.push_back(id);
     {
       const BuildingTime building;
-      mode = make_mode_run(run.system, id, run.settings.options, run.settings.tolerance,
-                           run.now.time, run.now.state, run.log.result.warnings);
+      mode = make_mode_run(run.system, id, mode_options(run.settings), run.now.time, run.now.state,
+                           run.log.result.warnings);
     }
     if (mode == nullptr) return visit_by_numbers(run, id);
     warn_of_opaque_terms(run, *mode);
@@ -80,8 +80,8 @@ void renew_form(Run& run) {
   std::unique_ptr<ModeRun> next;
   {
     const BuildingTime building;
-    next = make_mode_run(run.system, id, run.settings.options, run.settings.tolerance, run.now.time,
-                         run.now.state, known);
+    next = make_mode_run(run.system, id, mode_options(run.settings), run.now.time, run.now.state,
+                         known);
   }
   const SystemState before = run.now.state;
   if (next != nullptr && next->make_consistent(run.now.time, run.now.state).ok()) {
@@ -180,8 +180,8 @@ ModeRun* visit_flat_by_structure(Run& run, std::size_t index) {
   try {
     const BuildingTime building;
     check_structure(run.system, run.system.modes()[id.index()]);
-    mode = make_mode_run(run.system, id, run.settings.options, run.settings.tolerance, run.now.time,
-                         run.now.state, run.log.result.warnings);
+    mode = make_mode_run(run.system, id, mode_options(run.settings), run.now.time, run.now.state,
+                         run.log.result.warnings);
   } catch (const Error&) {
   }
   if (mode == nullptr) {

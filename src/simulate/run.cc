@@ -133,6 +133,18 @@ Run::Run(const HybridSystem& of, const SimulateOptions& options)
 
 Run::~Run() = default;
 
+ModeOptions mode_options(const RunSettings& settings) {
+  const SimulateOptions& options = settings.options;
+  return {.method = options.method,
+          .formulation = options.formulation,
+          .baumgarte = options.baumgarte,
+          .measure_constraints = options.measure_constraints,
+          .tolerance = settings.tolerance,
+          .absolute_tolerance = options.absolute_tolerance,
+          .first_step = options.first_step,
+          .max_step = options.max_step};
+}
+
 void require_few_steps(const RunSettings& settings, double longest, const char* what) {
   const std::size_t most = settings.options.max_steps;
   require(settings.length() / longest <= static_cast<double>(most),

@@ -13,6 +13,7 @@
 #include "simulate/delays.h"
 #include "simulate/flat_contacts.h"
 #include "simulate/follow_accumulation.h"
+#include "simulate/just_after.h"
 #include "simulate/messages.h"
 #include "simulate/mode_store.h"
 #include "simulate/pole_watch.h"
@@ -43,6 +44,8 @@ struct RunSettings {
   double length() const { return stop_time - start_time; }
 };
 
+ModeOptions mode_options(const RunSettings& settings);
+
 // Where the run is.
 struct Moment {
   ModeRun* mode = nullptr;    // in force; null: there is none yet
@@ -58,6 +61,7 @@ struct Visit {
   const Mode* mode;
   SystemState state;
   std::string guard;
+  std::size_t events;  // logged before it was left
 };
 
 // What is known of the instant that is being settled, or was settled last.
@@ -70,6 +74,7 @@ struct Instant {
   TransferOutcome transfer;
   bool within_region = true;  // projections end where they leave the region
   Firing cut_short;
+  Firing falling;  // guards that are at zero where a mode begins, and fall
   std::vector<Visit> sequence;
   // Flat models, for tangents: left limits with what the event under way sets, and whether the run
   // is about to start.
@@ -129,6 +134,7 @@ struct Run {
   RunLog log;
   RunClock clock;
   Progress progress;
+  JustAfter just_after;
   PoleWatch poles;  // since the last event
   RoundingWatch rounding;
   std::string rank_change;                  // what the last change of ranks inside a mode was about

@@ -10,6 +10,7 @@
 #include "expr/differentiate.h"
 #include "integrate/collocation.h"
 #include "linalg/dense.h"
+#include "simulate/trajectory.h"
 
 // A^-1, c, Z: as in radau.h.
 

@@ -6,47 +6,77 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "simulate/enter_mode.h"
 #include "simulate/event_iteration.h"
 #include "simulate/event_log.h"
 #include "simulate/follow_accumulation.h"
+#include "simulate/lasting_mode.h"
 #include "simulate/run.h"
 
 namespace saltus {
 namespace {
-
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-// Ends the run if the sequence has come back to a mode twice with the state it had there: then it
-// never ends. Once is not enough: chattering is answered on the second round.
-void stop_if_circular(Run& run) {
-  const auto same = [&](const std::vector<double>& a, const std::vector<double>& b) {
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      if (std::abs(a[i] - b[i]) > 1e-13 * (std::abs(a[i]) + std::abs(b[i]))) return false;
-    return true;
+// Where the sequence of hops has come back to a mode with the state it had there. Once is not
+// enough: chattering is answered on the second round.
+const Visit* find_circle(const Run& run) {
+  constexpr double kSame = 1e-12;
+  const auto same = [&](const SystemState& a, const SystemState& b) {
+    for (std::size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
+      const double size = std::max(
+          {std::abs(a.values[i]), std::abs(b.values[i]), run.system.variables()[i].nominal});
+      if (!(std::abs(a.values[i] - b.values[i]) <= kSame * size)) return false;
+    }
+    return std::ranges::equal(a.slots, b.slots);
   };
-  std::size_t times = 0;
-  std::size_t last = 0;
-  for (std::size_t k = 0; k < run.instant.sequence.size(); ++k) {
-    const Visit& visit = run.instant.sequence[k];
-    if (visit.mode != &run.now.mode->mode() || !same(visit.state.values, run.now.state.values) ||
-        !same(visit.state.slots, run.now.state.slots))
-      continue;
-    ++times;
-    last = k;
+  const Visit* before = nullptr;
+  for (const Visit& visit : run.instant.sequence | std::views::reverse) {
+    if (visit.mode != &run.now.mode->mode() || !same(visit.state, run.now.state)) continue;
+    if (before != nullptr) return before;
+    before = &visit;
   }
-  if (times < 2) return;
-  std::string path;
-  for (std::size_t k = last; k < run.instant.sequence.size(); ++k)
-    path += fmt::format("'{}' --{}--> ", run.instant.sequence[k].mode->name,
-                        run.instant.sequence[k].guard);
-  stop(run, StopReason::kEventStorm,
-       fmt::format("the events {} go round in circles: {}'{}'; the regions of these modes leave no "
-                   "room for the state: check the guards, '{}' last",
-                   place_of(run), path, run.now.mode->mode().name,
-                   run.instant.sequence.back().guard));
+  return nullptr;
+}
+
+// Violated guards lead on in the order of their indices. Where that leads round, all combinations
+// that the state allows are asked; if none lasts, the run ends and names the circle.
+void answer_circle(Run& run) {
+  const Visit* circle = find_circle(run);
+  if (circle == nullptr) return;
+  std::vector<Visit>& sequence = run.instant.sequence;
+  const std::optional<ModeId> lasting = find_lasting_mode(run);
+  if (!lasting) {
+    std::string path;
+    for (; circle != sequence.data() + sequence.size(); ++circle)
+      path += fmt::format("'{}' --{}--> ", circle->mode->name, circle->guard);
+    stop(run, StopReason::kEventStorm,
+         fmt::format(
+             "the events {} go round in circles: {}'{}'; the regions of these modes leave no "
+             "room for the state: check the guards, '{}' last",
+             place_of(run), path, run.now.mode->mode().name, sequence.back().guard));
+    return;
+  }
+  // The way round led nowhere, and is no part of the log.
+  const auto first = std::ranges::find_if(
+      sequence, [&](const Visit& visit) { return visit.mode == &run.now.mode->mode(); });
+  run.log.result.events.resize(std::min(run.log.result.events.size(), first->events));
+  const std::string guard = first->guard;
+  for (auto visit = first; visit != sequence.end(); ++visit)
+    --run.modes.runs[run.system.find_mode(visit->mode->name).index()]->report().visits;
+  sequence.erase(first, sequence.end());
+  if (*lasting == run.now.mode->analysed().id) {
+    run.now.mode->make_consistent(run.now.time, run.now.state);
+    run.now.mode->restart(run.now.time);
+    run.instant.transfer = {};
+    return;
+  }
+  const AnalysedMode& from = run.now.mode->analysed();
+  Event event = begin_event(run.now.time, run.now.mode->mode(), guard);
+  run.now.left = run.now.state;
+  if (enter(run, *lasting)) log_entry(run, std::move(event), !run.instant.sequence.empty(), &from);
 }
 
 // One hop: T from left limits, next mode, consistent point, which is stored.
@@ -55,7 +85,8 @@ void take_transition(Run& run, const Firing& firing, bool hop_follows_event) {
   const std::vector<Guard>& guards = from.mode().guards;
   const std::size_t chosen = first_by_priority(guards, firing.guards);
   const Guard& guard = guards[chosen];
-  run.instant.sequence.push_back({&from.mode(), run.now.state, guard.name});
+  run.instant.sequence.push_back(
+      {&from.mode(), run.now.state, guard.name, run.log.result.events.size()});
 
   run.now.left = run.now.state;
   run.now.mode->transition_values(chosen, run.now.time, run.now.left, run.instant.assigned);
@@ -64,9 +95,10 @@ void take_transition(Run& run, const Firing& firing, bool hop_follows_event) {
   if (guard.to.empty()) event.tags.emplace_back("terminate");
   const Integrator& integrator = run.now.mode->integrator();
   // Not so on a further hop at the same instant: no step has led there.
-  if (integrator.time() > integrator.previous_time() &&
-      integrator.previous_time() <= run.now.time && run.now.time <= integrator.time())
-    note_motion(run.now.mode->watch().motion(chosen, integrator, run.now.time), event);
+  const double reached = std::min(run.now.time, integrator.time());
+  if (integrator.time() > integrator.previous_time() && integrator.previous_time() <= reached &&
+      run.now.time - reached <= 16.0 * kEpsilon * std::abs(reached))
+    note_motion(run.now.mode->watch().motion(chosen, integrator, reached), event);
   if (guard.to.empty()) {
     log_event(run.log.result, std::move(event), false);
     stop(run, StopReason::kTerminated,
@@ -117,6 +149,13 @@ void take_transition(Run& run, const Firing& firing, bool hop_follows_event) {
   log_entry(run, std::move(event), hop_follows_event, &from.analysed());
 }
 
+// What falls from zero where the mode begins. Where nothing tells, the first step does.
+const Firing& find_falling(Run& run) {
+  run.instant.falling = {
+      falling_guards(run, *run.now.mode, run.now.state), run.now.time, true, false, {}};
+  return run.instant.falling;
+}
+
 // One hop: by contacts, by what answers chattering, or by the ordinary way.
 void take_hop(Run& run, const Firing& firing, bool hop_follows_event) {
   run.log.recorder->store(run.now.time, run.now.mode->analysed().id, run.now.state);
@@ -128,7 +167,7 @@ void take_hop(Run& run, const Firing& firing, bool hop_follows_event) {
     take_flat_event(run, firing, hop_follows_event);
   } else {
     take_transition(run, firing, hop_follows_event);
-    if (!run.log.stopped) stop_if_circular(run);
+    if (!run.log.stopped) answer_circle(run);
   }
 }
 
@@ -169,7 +208,8 @@ const Firing& next_firing(Run& run) {
     return instant.cut_short;
   }
   const Firing& firing = arm_guards(*run.now.mode, run.now.time);
-  const Firing* impact = run.events != nullptr ? next_impact(run) : nullptr;
+  if (run.events == nullptr) return firing.fired() ? firing : find_falling(run);
+  const Firing* impact = next_impact(run);
   return impact != nullptr ? *impact : firing;
 }
 
@@ -185,6 +225,7 @@ void settle_hops(Run& run, const Firing& first) {
   const bool follows =
       run.events == nullptr && first.at_step_start && run.instant.hops > 0 && logged > 0;
   for (const Firing* firing = &first; firing->fired(); firing = &next_firing(run)) {
+    if (run.events == nullptr && rest_at_once(run, *firing)) return;
     const bool is_impact = firing == &run.contacts.impact;
     if (!is_impact && ++run.instant.hops > run.settings.options.max_hops) {
       std::vector<std::string> names;
@@ -204,15 +245,18 @@ void settle_hops(Run& run, const Firing& first) {
 }
 
 void settle(Run& run, const Firing& first) {
-  const double now = run.now.time;
   ModeRun& mode = *run.now.mode;
+  // In flat models conditions of time are relations, and frozen.
+  if (run.events == nullptr)
+    run.now.time = std::min(mode.just_after_break(run.now.time),
+                            std::max(run.now.time, run.settings.stop_time));
+  const double now = run.now.time;
   if (!first.at_step_start) mode.remember_step();
   if (now - run.instant.time > 8.0 * kEpsilon * std::abs(now)) run.instant.hops = 0;
   run.instant.time = now;
   run.instant.guard = mode.mode().guards[first.guards.front()].name;
   if (run.tangents != nullptr)
     run.tangents->begin_event(mode, first.guards.front(), now, first.at_step_start);
-  if (run.events == nullptr && rest_at_once(run, first)) return;
   settle_hops(run, first);
 }
 
@@ -230,7 +274,7 @@ void enter_initial_mode(Run& run) {
   }
   check_assertions(run);
   if (run.log.stopped) return;
-  const Firing& outside = arm_guards(*run.now.mode, run.now.time);
+  const Firing& outside = next_firing(run);
   if (outside.fired()) settle(run, outside);
 }
 

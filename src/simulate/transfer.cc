@@ -15,16 +15,30 @@ constexpr double kSmallestJump = 1e-7;  // relative: the error of the switch poi
 
 }  // namespace
 
-double leaves_region(RootIsolator& isolator, GuardRef g, double band) {
+void FirstToLeave::note(std::size_t item, double leaves) {
+  constexpr double kTie = 1e-12;
+  if (leaves > 1.0 || leaves > fraction_ + kTie) return;
+  if (leaves < fraction_ - kTie) items_.clear();
+  fraction_ = std::min(fraction_, leaves);
+  items_.push_back(item);
+}
+
+void FirstToLeave::follow(std::size_t item, GuardRef value, double band) {
   double beyond = 2.0;
-  const auto margin = [&](double s) { return g(s) + band; };
-  for (const Root& root : isolator.isolate(margin).roots)
+  const auto margin = [&](double s) { return value(s) + band; };
+  for (const Root& root : isolator_.isolate(margin).roots)
     if (root.after < 0) beyond = std::min(beyond, root.s);
-  if (beyond > 1.0) return beyond;
+  if (beyond > 1.0) return;
   double leaves = 0.0;  // where it starts at zero
-  for (const Root& root : isolator.isolate(g).roots)
+  for (const Root& root : isolator_.isolate(value).roots)
     if (root.after < 0 && root.s <= beyond) leaves = std::max(leaves, root.s);
-  return leaves;
+  note(item, leaves);
+}
+
+void FirstToLeave::follow_line(std::size_t item, double start, double end, double band) {
+  if (end >= -band) return;
+  start = std::max(start, 0.0);
+  note(item, start / (start - end));
 }
 
 // Guards that read algebraic unknowns have no value on the way: those unknowns have one only where
@@ -129,21 +143,15 @@ void GuardPath::check(double t, const std::vector<double>& before, const std::ve
     return;
   }
 
-  constexpr double kTie = 1e-12;
-  RootIsolator isolator;
-  double first = 2.0;
+  FirstToLeave first;
   for (std::size_t k = 0; k < on_path_.size(); ++k) {
-    const double band = GuardWatch::kBand * sizes[k];
     const auto value = [&](double s) { return guard_at(k, s); };
-    const double leaves = leaves_region(isolator, value, band);
-    if (leaves > 1.0 || leaves > first + kTie) continue;
-    if (leaves < first - kTie) outcome.guards.clear();
-    first = std::min(first, leaves);
-    outcome.guards.push_back(on_path_[k]);
+    first.follow(on_path_[k], value, GuardWatch::kBand * sizes[k]);
   }
-  if (outcome.guards.empty()) return;
+  if (!first.any()) return;
   outcome.status = TransferStatus::kCutShort;
-  outcome.fraction = first;
+  outcome.fraction = first.fraction();
+  outcome.guards = first.items();
 }
 
 }  // namespace saltus

@@ -38,9 +38,25 @@ struct TransferOutcome {
   }
 };
 
-// Where g, positive in a region, leaves it on [0, 1] by more than `band`: the zero before that.
-// Above 1 if it does not.
-double leaves_region(RootIsolator& isolator, GuardRef g, double band);
+// What ceases to hold first on a straight way, 0 to 1. Every value is positive while it holds.
+class FirstToLeave {
+ public:
+  // `value` ceases to hold where it falls below zero by more than `band`: at the zero before that.
+  void follow(std::size_t item, GuardRef value, double band);
+  // The same for a value that is linear on the way.
+  void follow_line(std::size_t item, double start, double end, double band);
+
+  bool any() const { return !items_.empty(); }
+  double fraction() const { return fraction_; }                     // of the way; if any()
+  const std::vector<std::size_t>& items() const { return items_; }  // all that do so there
+
+ private:
+  void note(std::size_t item, double leaves);
+
+  RootIsolator isolator_;
+  double fraction_ = 2.0;
+  std::vector<std::size_t> items_;
+};
 
 // The region of a mode along a projection: which guard is violated first on the straight line from
 // x- to x+, or by an impulse.

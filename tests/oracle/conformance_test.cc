@@ -82,6 +82,71 @@ Case clutch_locks() {
   return from_network("clutch_locks", network, {{"w0", 10.0 / 3.0}, {"w1", 10.0 / 3.0}});
 }
 
+// The load t reaches the capacity at t = 1, from where the speed is (t - 1)^2 / 2: its first
+// derivative is zero there.
+Case breaks_away() {
+  Network network;
+  network.bodies = {{.inertia = 1.0, .torque = {{Piece{.slope = 1.0}}}}};
+  network.elements = {friction(kHousing, 0, 1.0)};
+  network.stop_time = 3.0;
+  return from_network("breaks_away", network, {{"w0", 2.0}});
+}
+
+// The load reaches the capacity and stays there: nothing moves.
+Case stays_at_capacity() {
+  Network network;
+  network.bodies = {
+      {.inertia = 1.0, .torque = {{Piece{.slope = 1.0}, Piece{.begin = 1.0, .value = 1.0}}}}};
+  network.elements = {friction(kHousing, 0, 1.0)};
+  network.stop_time = 3.0;
+  return from_network("stays_at_capacity", network, {{"w0", 0.0}});
+}
+
+// brake_reversal with the capacity shared by two brakes that reverse together.
+Case two_brakes_reverse() {
+  Network network;
+  network.bodies = {{.inertia = 1.0, .start_speed = 1.0, .torque = Signal::constant(-4.0)}};
+  network.elements = {friction(kHousing, 0, 0.5), friction(kHousing, 0, 0.5)};
+  network.stop_time = 2.0;
+  return from_network("two_brakes_reverse", network, {{"w0", -5.4}});
+}
+
+// Twins on both sides of a body at rest: both clutches lock at t = 1.
+Case two_clutches_lock() {
+  Network network;
+  network.bodies = {{.inertia = 1.0, .start_speed = 1.0, .torque = Signal::constant(0.0)},
+                    {.inertia = 1.0, .start_speed = 0.0, .torque = Signal::constant(0.0)},
+                    {.inertia = 1.0, .start_speed = -1.0, .torque = Signal::constant(0.0)}};
+  network.elements = {friction(0, 1, 1.0), friction(1, 2, 1.0)};
+  network.stop_time = 2.0;
+  return from_network("two_clutches_lock", network, {{"w0", 0.0}, {"w1", 0.0}, {"w2", 0.0}});
+}
+
+// The driving side catches up at t = 1 and takes the other with it.
+Case free_wheel_catches() {
+  Network network;
+  network.bodies = {{.inertia = 1.0, .start_speed = 0.0, .torque = Signal::constant(1.0)},
+                    {.inertia = 1.0, .start_speed = 1.0, .torque = Signal::constant(0.0)}};
+  Element wheel;
+  wheel.kind = Kind::kFreeWheel;
+  wheel.a = 0;
+  wheel.b = 1;
+  network.elements = {wheel};
+  network.stop_time = 3.0;
+  return from_network("free_wheel_catches", network, {{"w0", 2.0}, {"w1", 2.0}});
+}
+
+// A capacity |1 - t| that falls below the load 1/2 at t = 0.5 and passes through zero.
+Case capacity_through_zero() {
+  Network network;
+  network.bodies = {{.inertia = 1.0, .torque = Signal::constant(0.5)}};
+  network.elements = {friction(kHousing, 0, 1.0)};
+  network.elements[0].capacity = {
+      {Piece{.value = 1.0, .slope = -1.0}, Piece{.begin = 1.0, .slope = 1.0}}};
+  network.stop_time = 1.5;
+  return from_network("capacity_through_zero", network, {{"w0", 0.25}});
+}
+
 // Two inertias 1 and 2 at 10 and 0 rad/s, locked at t = 1 whatever their slip; read as capacities
 // and voltages it is the case of two capacitors. J1 w1 + J2 w2 is kept.
 Case locked_by_command() {
@@ -625,10 +690,24 @@ std::vector<Case> locks_left() {
 }
 
 std::vector<Case> cases() {
-  std::vector<Case> all = {
-      brake_reversal(), clutch_reversal(), clutch_locks(),   locked_by_command(),
-      ball(),           taut_string(),     km17(),           km18(),
-      relay(),          cylinder(),        set_and_locked(), algebraic_becomes_differential()};
+  std::vector<Case> all = {brake_reversal(),
+                           clutch_reversal(),
+                           clutch_locks(),
+                           breaks_away(),
+                           stays_at_capacity(),
+                           two_brakes_reverse(),
+                           two_clutches_lock(),
+                           free_wheel_catches(),
+                           capacity_through_zero(),
+                           locked_by_command(),
+                           ball(),
+                           taut_string(),
+                           km17(),
+                           km18(),
+                           relay(),
+                           cylinder(),
+                           set_and_locked(),
+                           algebraic_becomes_differential()};
   for (Case& c : locks_left()) all.push_back(std::move(c));
   return all;
 }

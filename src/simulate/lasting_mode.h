@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/id.h"
+#include "model/system_state.h"
+
+namespace saltus {
+
+struct Run;
+class ModeRun;
+
+// Which modes last: for systems whose modes are listed.
+
+// Guards at zero that fall just after, as relations of flat models are judged. The mode has been
+// made consistent with the state.
+std::vector<std::size_t> falling_guards(Run& run, ModeRun& mode, const SystemState& at);
+
+// Where hops at an instant run in a circle: a mode that the state may go on in without a jump,
+// found among those that violated guards, and others at zero, lead to from the present one. None if
+// there is none.
+std::optional<ModeId> find_lasting_mode(Run& run);
+
+}  // namespace saltus
