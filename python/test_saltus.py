@@ -209,6 +209,16 @@ class Inputs(unittest.TestCase):
         self.assertAlmostEqual(r["x"][-1], 2 * math.sqrt(2) - 2, places=8)
         self.assertTrue(any(abs(e.time - math.sqrt(2)) < 1e-9 for e in r.events))
 
+    def test_inputs_of_one_run(self):
+        model = saltus.load(self.path, inputs={"u": "1"})
+        self.assertAlmostEqual(model.simulate(inputs={"u": ([0, 2], [0, 4])})["x"][-1], 4.0, places=8)
+        fed = model._fed[1]
+        model.simulate(inputs={"u": ([0, 2], [0, 4])}, stop_time=1)
+        self.assertIs(model._fed[1], fed)  # translated once
+        self.assertAlmostEqual(model.simulate(inputs={"u": math.cos})["x"][-1], math.sin(2), places=8)
+        self.assertAlmostEqual(model.simulate()["x"][-1], 2.0, places=8)
+        self.assertRaises(saltus.Error, lambda: model.simulate(inputs={"v": ([0, 2], [0, 4])}))
+
     def test_wrong_ones_are_told_before_anything_runs(self):
         for wrong in (
             ([0, 1], [1, 2]),  # shorter than the run
@@ -282,6 +292,53 @@ class ByHand(unittest.TestCase):
         self.assertAlmostEqual(rest.values["v"], 12.0, places=10)
         self.assertTrue(rest.stable)
         self.assertEqual(model.analyze()["modes"][0]["name"], "on")
+
+
+class Fits(unittest.TestCase):
+    TEXT = """
+    model Decay
+      parameter Real k = 0.3, x0 = 1, a = 1;
+      Real x(start = x0, fixed = true);
+    equation
+      der(x) = -a*k*x;
+    end Decay;
+    """
+
+    def setUp(self):
+        self.model = saltus.load(Temporary(self.TEXT).path)
+        t = np.linspace(0, 4, 41)
+        self.data = {"time": t, "x": 2 * np.exp(-0.7 * t)}
+        self.data["x"][7] = np.nan
+
+    def test_exact_data(self):
+        fit = self.model.fit(self.data, ["k", "x0"])
+        self.assertTrue(fit.converged)
+        self.assertAlmostEqual(fit.values["k"], 0.7, places=6)
+        self.assertAlmostEqual(fit.values["x0"], 2.0, places=6)
+        self.assertEqual(fit.why_differences, "")
+        low, high = fit.parameters["k"].interval()
+        self.assertTrue(low < fit.values["k"] < high)
+        np.testing.assert_allclose(fit.fitted["x"], 2 * np.exp(-0.7 * fit.time), rtol=1e-5)
+        bounded = self.model.fit(self.data, ["k", "x0"], bounds={"k": (0, 0.5)})
+        self.assertEqual(bounded.values["k"], 0.5)
+        self.assertTrue(bounded.parameters["k"].at_bound)
+
+    def test_what_cannot_be_told_apart(self):
+        fit = self.model.fit(self.data, ["k", "a"])
+        self.assertEqual(sorted(fit.not_told_apart), ["a", "k"])
+        self.assertTrue(math.isnan(fit.parameters["a"].deviation))
+
+    def test_wrong_input(self):
+        for wrong in (
+            lambda: self.model.fit(self.data, ["q"]),
+            lambda: self.model.fit({"x": [1, 2]}, ["k"]),
+            lambda: self.model.fit({"time": [0, 1], "y": [1, 2]}, ["k"]),
+            lambda: self.model.fit({"time": [0, 1], "x": [1, 2, 3]}, ["k"]),
+            lambda: self.model.fit({"time": [1, 0], "x": [1, 2]}, ["k"]),
+            lambda: self.model.fit(self.data, ["k"], bounds={"k": (1, 0)}),
+            lambda: self.model.fit(self.data, ["k"], bounds={"a": (0, 1)}),
+        ):
+            self.assertRaises(saltus.Error, wrong)
 
 
 class Studies(unittest.TestCase):

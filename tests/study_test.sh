@@ -169,6 +169,9 @@ run 2 fit fit.mo --data data.csv --column x=sped --free k; has err "speed"
 run 2 fit fit.mo --data data.csv --column x=speed --free q; has err "'q'"
 run 2 fit fit.mo --data data.csv --column x=speed --free k --stop-time 2; has err "within"
 run 2 fit fit.mo --data none.csv --free k; has err "none.csv"
+run 2 fit fit.mo --data data.csv --column x=speed --free k --bounds k=0:1x; has err "'1x'"
+run 2 fit fit.mo --data data.csv --column x=speed --free k --bounds k=2:1; has err "empty"
+run 0 fit fit.mo --data data.csv --column x=speed --free k,x0 --bounds k=:0.5 --json fit.json; has out "at its bound"
 sed 's/^0.5,.*/0.5,nan,0/' data.csv >nan.csv
 run 2 fit fit.mo --data nan.csv --column x=speed --free k; has err "nan.csv:7"
 

@@ -7,7 +7,7 @@
     r.plot("w1", "w2")
 """
 
-from ._model import Linear, Model, Steady, load
+from ._model import Fit, FittedParameter, Linear, Model, Steady, load
 from ._result import Event, ModeSpan, Result
 from ._servant import Error
 from ._system import (

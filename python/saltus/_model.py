@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import threading
 from os import PathLike, fspath
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -47,6 +48,41 @@ class Steady(NamedTuple):
     unique: bool
 
 
+class FittedParameter(NamedTuple):
+    """A parameter found from data; `deviation` is its standard deviation, NaN where it is not known."""
+
+    name: str
+    value: float
+    deviation: float
+    start: float
+    at_bound: bool
+
+    def interval(self, deviations: float = 1.96) -> Tuple[float, float]:
+        """The values within so many standard deviations; 1.96: 95 %."""
+        return self.value - deviations * self.deviation, self.value + deviations * self.deviation
+
+
+class Fit(NamedTuple):
+    """Parameters found from data. `fitted` has the model at the times of the data, by name of the result."""
+
+    converged: bool
+    message: str
+    parameters: Dict[str, FittedParameter]
+    misfits: Dict[str, float]
+    correlations: np.ndarray
+    not_told_apart: List[str]
+    why_differences: str
+    runs: int
+    time: np.ndarray
+    measured: Dict[str, np.ndarray]
+    fitted: Dict[str, np.ndarray]
+
+    @property
+    def values(self) -> Dict[str, float]:
+        """By name of the parameter, to be given to ``simulate``."""
+        return {name: p.value for name, p in self.parameters.items()}
+
+
 _OPTIONS = (
     "start_time",
     "stop_time",
@@ -70,6 +106,7 @@ class Model:
         self._span = (0.0, 1.0)  # of time that the functions have been sampled over
         self._lock = threading.Lock()
         self._idle: List[Servant] = []
+        self._fed: Optional[Tuple[Any, Model]] = None  # the model with other inputs, and which
         if self._functions:
             self._sample(*self._span)
         servant = Servant(self._load)
@@ -138,15 +175,21 @@ class Model:
         parameters: Optional[Mapping[str, float]] = None,
         *,
         sensitivities: Sequence[str] = (),
+        inputs: Optional[Mapping[str, Input]] = None,
         check: bool = False,
         **given: Any,
     ) -> Result:
         """One run.
 
+        `inputs` are as those of ``load``, for this run; the model is translated again for others than before.
+
         Keywords that are options of a run (stop_time, tolerance, interval, method, ...) are taken as such,
         all others are parameters or start values; names with dots go into `parameters`. The result of a run
         that ends early has its reason in ``status`` and ``message``; with ``check`` it raises RuntimeError.
         """
+        if inputs:
+            fed = self._with_inputs(inputs)
+            return fed.simulate(parameters, sensitivities=sensitivities, check=check, **given)
         request = self._request("simulate", {**(parameters or {}), **given})
         request["options"]["sensitivities"] = list(sensitivities)
         numbers = SharedNumbers()
@@ -160,6 +203,31 @@ class Model:
         if check and not result.completed:
             raise RuntimeError(result.message)
         return result
+
+    def _with_inputs(self, inputs: Mapping[str, Input]) -> "Model":
+        if "model" not in self._load:
+            raise Error("inputs are for models from text; one built by hand has equations")
+        texts, arrays, functions = sorted_inputs(inputs)
+        kept = {k: v for k, v in self._functions.items() if k not in inputs}
+        load = {
+            **self._load,
+            "inputs": {**{k: v for k, v in self._load["inputs"].items() if k not in inputs}, **texts},
+            "data": {
+                **{k: v for k, v in self._load["data"].items() if k not in inputs and k not in kept},
+                **arrays,
+            },
+        }
+        functions = {**kept, **functions}
+        key = (load, functions)
+        with self._lock:
+            if self._fed is not None and self._fed[0] == key:
+                return self._fed[1]
+        model = Model(load, functions)
+        with self._lock:
+            before, self._fed = self._fed, (key, model)
+        if before is not None:
+            before[1].close()
+        return model
 
     def analyze(self, **given: Any) -> Dict[str, Any]:
         """Index, hidden constraints and guards of the modes, as `saltus analyze --json -` gives them."""
@@ -210,6 +278,71 @@ class Model:
         request.update(at=float(at), longest=float(longest))
         a = self._ask(request, until=float(at))
         return Steady(a["mode"], a["values"], _complex(a["poles"]), a["stable"], a["unique"])
+
+    def fit(
+        self,
+        data: Mapping[str, Sequence[float]],
+        free: Sequence[str],
+        bounds: Optional[Mapping[str, Sequence[Optional[float]]]] = None,
+        time: str = "time",
+        parameters: Optional[Mapping[str, float]] = None,
+        **given: Any,
+    ) -> Fit:
+        """Parameters `free` from measured results, by least squares, from the values the model has.
+
+        `data` has a column of times and columns under the names of results (or expressions of them): a mapping to
+        arrays, or a pandas data frame; NaN was not measured. `bounds` gives (lower, upper), None for no bound.
+        """
+        if time not in data:
+            raise Error(f"the data have no column '{time}' of times")
+        times = np.asarray(data[time], dtype=float)
+        names = [name for name in data if name != time]
+        columns = {name: np.asarray(data[name], dtype=float) for name in names}
+        for name, column in columns.items():
+            if column.shape != times.shape:
+                raise Error(f"'{name}' has {len(column)} values, but there are {len(times)} times")
+            if np.any(np.isinf(column)):
+                raise Error(f"'{name}' has values that are not finite")
+        if len(times) < 2 or not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0):
+            raise Error("a fit needs at least two times, which are finite and increase")
+        if not names:
+            raise Error("the data have no values")
+        for name in bounds or {}:
+            if name not in free:
+                raise Error(f"there are bounds for '{name}', which is not free")
+        request = self._request("fit", {**(parameters or {}), **given})
+        rows = np.stack([columns[name] for name in names], axis=1)
+        request.update(
+            names=names,
+            times=times.tolist(),
+            values=[None if np.isnan(v) else float(v) for v in rows.ravel()],
+            free=[_free(name, (bounds or {}).get(name, (None, None))) for name in free],
+        )
+        a = self._ask(request, until=float(times[-1]))
+        fitted = np.array(a["fitted"], dtype=float).reshape(rows.shape)
+        n = len(free)
+        return Fit(
+            a["converged"],
+            a["message"],
+            {
+                p["name"]: FittedParameter(
+                    p["name"],
+                    p["value"],
+                    math.nan if p["deviation"] is None else p["deviation"],
+                    p["start"],
+                    p["at_bound"],
+                )
+                for p in a["parameters"]
+            },
+            dict(zip(names, a["misfits"])),
+            np.array(a["correlations"], dtype=float).reshape(n, n),
+            a["not_told_apart"],
+            a["why_differences"],
+            a["runs"],
+            times,
+            columns,
+            {name: fitted[:, k] for k, name in enumerate(names)},
+        )
 
     def sweep(
         self,
@@ -271,8 +404,11 @@ class Model:
         """Ends the processes of the model; it may be used again."""
         with self._lock:
             idle, self._idle = self._idle, []
+            fed, self._fed = self._fed, None
         for servant in idle:
             servant.close()
+        if fed is not None:
+            fed[1].close()
 
     def __enter__(self) -> "Model":
         return self
@@ -327,6 +463,15 @@ def _number(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise Error(f"'{name}' is given {value!r}, which is not a number") from None
+
+
+def _free(name: str, bounds: Sequence[Optional[float]]) -> Dict[str, Any]:
+    if len(bounds) != 2:
+        raise Error(f"the bounds of '{name}' are (lower, upper), with None for no bound")
+    lower, upper = (None if b is None or math.isinf(b) else _number(name, b) for b in bounds)
+    if lower is not None and upper is not None and not lower < upper:
+        raise Error(f"the bounds of '{name}' leave nothing between {lower} and {upper}")
+    return {"name": name, "lower": lower, "upper": upper}
 
 
 def _complex(pairs: Sequence[Sequence[float]]) -> np.ndarray:

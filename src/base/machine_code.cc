@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <unordered_map>
+
+#include "base/kept_work.h"
 
 namespace saltus {
 
@@ -19,11 +23,13 @@ bool is_switched_off() {
   return setting != nullptr && std::string_view(setting) == "off";
 }
 
-}  // namespace
+// Code that earlier runs have loaded, by its bytes: equal ones do the same. Pages of their own make
+// loading it again dear.
+struct LoadedCode {
+  std::unordered_map<std::string, std::shared_ptr<const MachineCode>> by_bytes;
+};
 
-std::shared_ptr<const MachineCode> MachineCode::load(std::span<const std::uint8_t> code) {
-  static const bool off = is_switched_off();
-  if (off) return nullptr;
+std::shared_ptr<const MachineCode> load_anew(std::span<const std::uint8_t> code) {
   void* memory =
       mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -32,6 +38,22 @@ std::shared_ptr<const MachineCode> MachineCode::load(std::span<const std::uint8_
   // Never writable and executable at once.
   if (mprotect(memory, code.size(), PROT_READ | PROT_EXEC) != 0) return nullptr;
   return result;
+}
+
+}  // namespace
+
+std::shared_ptr<const MachineCode> MachineCode::load(std::span<const std::uint8_t> code) {
+  static const bool off = is_switched_off();
+  if (off) return nullptr;
+  KeptWork* kept = KeptWork::current();
+  if (kept == nullptr) return load_anew(code);
+  constexpr std::size_t kMost = 10'000;
+  auto& known = kept->table<LoadedCode>().by_bytes;
+  if (known.size() >= kMost) known.clear();
+  std::shared_ptr<const MachineCode>& place =
+      known[std::string(reinterpret_cast<const char*>(code.data()), code.size())];
+  if (place == nullptr) place = load_anew(code);
+  return place;
 }
 
 MachineCode::~MachineCode() { munmap(memory_, size_); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -19,8 +20,8 @@ namespace saltus {
 namespace {
 
 constexpr const char* kFooter =
-    R"(The data are a table (CSV) with a heading: times in the first column, then measured values under the names of
-results; empty cells were not measured. Least squares, each result weighted by the spread of its data, from
+    R"(The data are a table (.csv) with a heading, a .mat or an .h5 file: times, and measured values under the names
+of results; empty cells were not measured. Least squares, each result weighted by the spread of its data, from
 the values the model has (--set gives others).
 
 Examples:
@@ -37,6 +38,14 @@ struct FitArguments {
   std::string data, json, output;
   std::vector<std::string> free, bounds, columns;
 };
+
+double bound_of(const std::string& number, const std::string& option) {
+  double value = 0.0;
+  const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (problem != std::errc() || end != number.data() + number.size() || std::isnan(value))
+    throw Error(fmt::format("--bounds {}: '{}' is not a number", option, number));
+  return value;
+}
 
 std::vector<FreeParameter> free_parameters(const FitArguments& a) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -55,14 +64,8 @@ std::vector<FreeParameter> free_parameters(const FitArguments& a) {
         continue;
       const std::string lower = text.substr(sign + 1, colon - sign - 1);
       const std::string upper = text.substr(colon + 1);
-      const auto read = [&](const std::string& word, double& limit) {
-        if (word.empty()) return;
-        char* end = nullptr;
-        limit = std::strtod(word.c_str(), &end);
-        if (*end != '\0') throw Error(fmt::format("--bounds {}: '{}' is no number", text, word));
-      };
-      read(lower, p.lower);
-      read(upper, p.upper);
+      if (!lower.empty()) p.lower = bound_of(lower, text);
+      if (!upper.empty()) p.upper = bound_of(upper, text);
       if (!(p.lower < p.upper)) throw Error(fmt::format("--bounds {}: the range is empty", text));
       found = true;
     }
@@ -96,7 +99,8 @@ int run_fit(FitArguments a) {
                            {"not_told_apart", result.not_told_apart},
                            {"start_misfit", result.start_misfit},
                            {"misfit", result.misfit},
-                           {"runs", result.runs}});
+                           {"runs", result.runs},
+                           {"why_differences", result.why_differences}});
   }
   if (!a.output.empty()) {
     std::string table = "time";
@@ -123,6 +127,8 @@ int run_fit(FitArguments a) {
              p.value - 1.96 * p.deviation, p.value + 1.96 * p.deviation);
       tell("{}, was {:.6g}\n", p.at_bound ? ", at its bound" : "", p.start);
     }
+    if (!result.why_differences.empty())
+      tell("  derivatives are differences of runs: {}\n", result.why_differences);
     for (std::size_t j = 0; j < data.names.size(); ++j)
       tell("  residual of {}: {:.4g} (root mean square)\n", data.names[j], result.misfits[j]);
     if (!a.output.empty()) tell("  written  {}\n", a.output);
@@ -141,7 +147,7 @@ void add_fit_command(CLI::App& program, int& status) {
   add_model_options(*command, a.choice);
   command->add_option("--data", a.data, "table of measured values")
       ->required()
-      ->option_text("FILE.csv");
+      ->option_text("FILE");
   command->add_option("--free", a.free, "parameters to be fitted")
       ->required()
       ->delimiter(',')

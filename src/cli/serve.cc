@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,7 @@
 #include "output/report.h"
 #include "simulate/run.h"
 #include "study/expression.h"
+#include "study/fit.h"
 #include "study/names_of_system.h"
 #include "study/steady.h"
 
@@ -141,6 +143,7 @@ class Servant {
     if (what == "analyze") return analyze(request);
     if (what == "linearize") return linearise(request);
     if (what == "steady") return steady(request);
+    if (what == "fit") return fit(request);
     if (what == "report") return report(request);
     throw Error(fmt::format("there is no request '{}'", what));
   }
@@ -171,6 +174,7 @@ class Servant {
       translate = translator(choice);
     }
     run_.reset();
+    translate_ = translate;
     run_ = std::make_unique<CompiledModel::Run>(CompiledModel(std::move(translate)));
     const HybridSystem& system = run_->system();
     Json parameters = Json::object(), variables = Json::array();
@@ -349,8 +353,57 @@ class Servant {
             {"residual", s.residual}, {"poles", to_json(s.poles)}, {"values", values}};
   }
 
+  // Measurements by rows, null where nothing was measured.
+  Json fit(const Json& request) const {
+    Measurements data;
+    data.names = request.at("names").get<std::vector<std::string>>();
+    data.times = request.at("times").get<std::vector<double>>();
+    for (const Json& value : request.at("values"))
+      data.values.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                            : value.get<double>());
+    std::vector<FreeParameter> free;
+    for (const Json& p : request.at("free")) {
+      const auto bound = [&](const char* side, double otherwise) {
+        return p.at(side).is_null() ? otherwise : p.at(side).get<double>();
+      };
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      free.push_back(
+          {p.at("name").get<std::string>(), bound("lower", -kInfinity), bound("upper", kInfinity)});
+    }
+    Settings given;
+    const Json parameters = request.value("parameters", Json::object());
+    for (const auto& [name, value] : parameters.items())
+      given.emplace_back(name, value.get<double>());
+    const CompiledModel::Source with_given = [this, &given](const Settings& settings) {
+      Settings all = given;
+      for (const auto& [name, value] : settings) {
+        std::erase_if(all, [&](const auto& setting) { return setting.first == name; });
+        all.emplace_back(name, value);
+      }
+      return translate_(all);
+    };
+    const FitResult result = saltus::fit(with_given, data, free, options_of(request));
+    Json fitted = Json::array();
+    for (const FittedParameter& p : result.parameters)
+      fitted.push_back({{"name", p.name},
+                        {"value", p.value},
+                        {"deviation", p.deviation},
+                        {"start", p.start},
+                        {"at_bound", p.at_bound}});
+    return {{"converged", result.converged},
+            {"message", result.message},
+            {"parameters", fitted},
+            {"misfits", result.misfits},
+            {"correlations", result.correlations},
+            {"not_told_apart", result.not_told_apart},
+            {"why_differences", result.why_differences},
+            {"runs", result.runs},
+            {"fitted", result.fitted}};
+  }
+
   Json report(const Json& /*request*/) { return {{"html", report_html(last_)}}; }
 
+  CompiledModel::Source translate_;
   std::unique_ptr<CompiledModel::Run> run_;
   SimulateResult last_;
 };

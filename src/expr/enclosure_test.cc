@@ -117,6 +117,25 @@ TEST(EnclosedFormula, FollowsThePiecesOfTables) {
   }
 }
 
+// Between points of equal value a cubic with slopes that are given goes up and down.
+TEST(EnclosedFormula, ContainsWhatCubicsOvershoot) {
+  Graph graph;
+  const Expr t = graph.time();
+  const auto table =
+      make_cubic_table("waves", {0.0, 1.0, 2.0, 3.0}, {0.0, 0.0, 0.0, 0.0}, {4.0, -4.0, 4.0, -4.0});
+  const Expr f = lookup(table, t);
+  for (const auto& [begin, end] :
+       {std::pair(0.2, 2.8), std::pair(-0.5, 1.2), std::pair(1.9, 4.0)}) {
+    const CellCourse across = course_of(f, t, {}, begin, end);
+    for (int i = 0; i <= 100; ++i) {
+      const double value = table->evaluate(begin + (end - begin) * i / 100.0);
+      EXPECT_GE(value, across.range().low - 1e-12);
+      EXPECT_LE(value, across.range().high + 1e-12);
+    }
+    EXPECT_LT(across.range().width(), 20.0);
+  }
+}
+
 TEST(EnclosedFormula, TellsWhereNothingIsKnown) {
   Graph graph;
   const Expr t = graph.time();

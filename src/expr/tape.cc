@@ -158,7 +158,7 @@ class Compiler {
 
 }  // namespace
 
-Tape::Tape() : Tape({}, {}) {}
+Tape::Tape() : Tape({}, {}, TapeCode::kInterpreted) {}
 
 Tape::Tape(std::span<const Expr> outputs, const std::vector<std::vector<Expr>>& inputs,
            TapeCode code) {

@@ -84,6 +84,16 @@ struct CompiledModel::Run::State {
       : shared(std::move(of)), place(shared->take()), system(place->model.system) {}
   ~State() { shared->give_back(std::move(place)); }
 
+  // The system from the translated one and the settings.
+  void renew() {
+    if (is_own) {
+      system = shared->translated_with(settings).system;
+      return;
+    }
+    system = place->model.system;
+    for (const auto& [name, value] : settings) system.set(name, value);
+  }
+
   std::shared_ptr<Shared> shared;
   std::unique_ptr<Workplace> place;
   Settings settings;
@@ -124,18 +134,23 @@ void CompiledModel::Run::set(const Settings& settings) {
   if (translates) {
     s.system = s.shared->translated_with(all).system;
   } else {
-    HybridSystem changed = s.system;
-    for (const auto& [name, value] : settings) changed.set(name, value);
-    s.system = std::move(changed);
+    try {
+      for (const auto& [name, value] : settings) s.system.set(name, value);
+    } catch (...) {
+      s.renew();  // a copy beforehand would be dear: models are large, errors rare
+      throw;
+    }
   }
   s.settings = std::move(all);
   s.is_own = translates;
 }
 
 void CompiledModel::Run::reset() {
-  state_->settings.clear();
-  state_->system = state_->place->model.system;
-  state_->is_own = false;
+  State& s = *state_;
+  if (s.settings.empty()) return;
+  s.settings.clear();
+  s.is_own = false;
+  s.renew();
 }
 
 const HybridSystem& CompiledModel::Run::system() { return state_->system; }
@@ -151,8 +166,7 @@ void CompiledModel::Run::apply(const std::function<void(const HybridSystem&)>& t
   if (s.is_own) return task(s.system);
   if (s.place->is_worn_out()) {
     s.place = s.shared->take();
-    s.system = s.place->model.system;
-    for (const auto& [name, value] : s.settings) s.system.set(name, value);
+    s.renew();
   }
   const KeptWork::Scope scope(s.place->kept);
   task(s.system);
