@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
+#include <utility>
 
 #include "simulate/mode_run.h"
 
@@ -15,7 +17,7 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr std::size_t kMostUnknowns = 120;
 constexpr std::size_t kMostStates = 40;
-// Growth by more than exp() of that in one step is not seen by methods that damp stiff parts.
+// Growth by more than exp() of that in one step is looked at in every step.
 constexpr double kLongStep = 4.0;
 
 // So many steps cost some twenty times what a look costs.
@@ -29,16 +31,21 @@ std::size_t steps_between_looks(std::size_t unknowns, std::size_t states) {
       std::max(kLeast, kRatio * (n * n * n / 1.5 + 10.0 * s * s * s) / (kStep * n)));
 }
 
-// exp(z) by the Pade approximation that Radau IIA has: exact for slow parts, nothing is left of
-// fast ones that decay.
-Eigen::VectorXd advance(const Eigen::MatrixXd& z, const Eigen::VectorXd& from) {
+// exp(z) by a Pade approximation that is exact for slow parts and leaves nothing of fast ones that
+// decay, in as many parts as growth needs.
+Eigen::VectorXd advance(const Eigen::MatrixXd& whole, double growth, Eigen::VectorXd v) {
+  constexpr double kMostParts = 1000.0;
+  const int parts = std::max(1, static_cast<int>(std::ceil(std::min(growth, kMostParts))));
+  const Eigen::MatrixXd z = whole / parts;
   const Eigen::Index n = z.rows();
-  const Eigen::VectorXd once = z * from;
-  const Eigen::VectorXd right = from + 0.4 * once + 0.05 * (z * once);
   const Eigen::MatrixXd squared = z * z;
-  const Eigen::MatrixXd left =
-      Eigen::MatrixXd::Identity(n, n) - 0.6 * z + 0.15 * squared - squared * z / 60.0;
-  return left.partialPivLu().solve(right);
+  const Eigen::PartialPivLU<Eigen::MatrixXd> left(Eigen::MatrixXd::Identity(n, n) - 0.6 * z +
+                                                  0.15 * squared - squared * z / 60.0);
+  for (int k = 0; k < parts; ++k) {
+    const Eigen::VectorXd right = v + 0.4 * (z * v) + 0.05 * (squared * v);
+    v = left.solve(right);
+  }
+  return v;
 }
 
 }  // namespace
@@ -50,29 +57,35 @@ struct RoundingWatch::Linear {
   Eigen::MatrixXd all;              // unknowns by states
 };
 
-RoundingWatch::RoundingWatch() : linear_(std::make_unique<Linear>()) {}
+RoundingWatch::RoundingWatch()
+    : before_(std::make_unique<Linear>()),
+      middle_(std::make_unique<Linear>()),
+      now_(std::make_unique<Linear>()) {}
 
 RoundingWatch::~RoundingWatch() = default;
 
-bool RoundingWatch::linearise(ModeRun& mode) {
+// On the continuous extension of the last step.
+bool RoundingWatch::linearise(ModeRun& mode, double t, Linear& out) {
   const Dae& dae = mode.dae();
   const std::size_t n = dae.unknown_count();
   const Integrator& integrator = mode.integrator();
-  linear_->states.clear();
+  out.states.clear();
   if (n > kMostUnknowns || dae.equation_count() != n || integrator.x().size() != n) return false;
   std::vector<Eigen::Index> place(n, -1);  // among the states
   for (std::size_t j = 0; j < n; ++j) {
     if (!dae.is_differential(j)) continue;
-    place[j] = static_cast<Eigen::Index>(linear_->states.size());
-    linear_->states.push_back(j);
+    place[j] = static_cast<Eigen::Index>(out.states.size());
+    out.states.push_back(j);
   }
-  const auto count = static_cast<Eigen::Index>(linear_->states.size());
-  if (linear_->states.empty() || linear_->states.size() > kMostStates) return false;
+  const auto count = static_cast<Eigen::Index>(out.states.size());
+  if (out.states.empty() || out.states.size() > kMostStates) return false;
   const Pattern& pattern = dae.pattern();
   const auto nonzeros = static_cast<std::size_t>(pattern.nonzeros());
   std::vector<double> values(2 * nonzeros);
-  dae.jacobian(mode.data(), integrator.time(), integrator.x().data(), integrator.dx().data(),
-               values.data());
+  x_.assign(integrator.x().begin(), integrator.x().end());
+  dx_.assign(integrator.dx().begin(), integrator.dx().end());
+  if (t < integrator.time()) integrator.interpolate(t, mode.all_unknowns(), x_.data(), dx_.data());
+  dae.jacobian(mode.data(), t, x_.data(), dx_.data(), values.data());
   const auto size = static_cast<Eigen::Index>(n);
   // What the states determine: their slopes and the other unknowns.
   Eigen::MatrixXd by_others = Eigen::MatrixXd::Zero(size, size);
@@ -87,41 +100,32 @@ bool RoundingWatch::linearise(ModeRun& mode) {
     }
   }
   if (!by_others.allFinite() || !by_states.allFinite()) return false;
-  linear_->all = by_others.partialPivLu().solve(by_states);
-  if (!linear_->all.allFinite()) return false;  // of higher index, as it stands
-  linear_->slopes.resize(count, count);
+  out.all = by_others.partialPivLu().solve(by_states);
+  if (!out.all.allFinite()) return false;  // of higher index, as it stands
+  out.slopes.resize(count, count);
   for (Eigen::Index k = 0; k < count; ++k) {
-    const auto j = static_cast<Eigen::Index>(linear_->states[static_cast<std::size_t>(k)]);
-    linear_->slopes.row(k) = linear_->all.row(j);
-    linear_->all.row(j).setZero();
-    linear_->all(j, k) = 1.0;
+    const auto j = static_cast<Eigen::Index>(out.states[static_cast<std::size_t>(k)]);
+    out.slopes.row(k) = out.all.row(j);
+    out.all.row(j).setZero();
+    out.all(j, k) = 1.0;
   }
   return true;
 }
 
-std::optional<RoundingWatch::Finding> RoundingWatch::look(ModeRun& mode, double step, double limit,
-                                                          double left) {
-  const double now = mode.integrator().time();
-  const double since = now - last_look_;
-  last_look_ = now;
-  rate_ = 0.0;
-  const Eigen::EigenSolver<Eigen::MatrixXd> eigen(linear_->slopes);
+std::optional<RoundingWatch::Finding> RoundingWatch::look(double step, double limit, double left) {
+  const double before = std::exchange(rate_, 0.0);
+  const Eigen::EigenSolver<Eigen::MatrixXd> eigen(now_->slopes);
   if (eigen.info() != Eigen::Success) return std::nullopt;
   Eigen::Index fastest = 0;
   rate_ = eigen.eigenvalues().real().maxCoeff(&fastest);
-  if (!(rate_ > 0.0)) {
-    skipped_ = 0.0;
-    return std::nullopt;
-  }
   const double needed = std::log(limit / kEpsilon);
-  skipped_ = rate_ * step > kLongStep ? skipped_ + rate_ * std::max(since, step) : 0.0;
-  if (skipped_ > needed) {
+  if (std::min(before, rate_) * step > needed) {
     Eigen::Index shows = 0;
     eigen.eigenvectors().col(fastest).cwiseAbs().maxCoeff(&shows);
-    return Finding{linear_->states[static_cast<std::size_t>(shows)], std::log(10.0) / rate_};
+    return Finding{now_->states[static_cast<std::size_t>(shows)], std::log(10.0) / rate_};
   }
   constexpr double kShare = 0.5;  // the rate may be larger elsewhere
-  carries_ = carries_ || rate_ * left > kShare * needed;
+  carries_ = carries_ || rate_ * left > kShare * std::min(needed, std::log(1.0 / limit));
   return std::nullopt;
 }
 
@@ -129,44 +133,63 @@ std::optional<RoundingWatch::Finding> RoundingWatch::look(ModeRun& mode, double 
 void RoundingWatch::take_over(const Dae& dae) {
   const std::vector<std::string>& names = dae.definition().unknown_names;
   if (names == names_) return;
-  std::map<std::string, double> known;
-  for (std::size_t j = 0; j < names_.size(); ++j) known[names_[j]] = change_[j];
+  for (std::vector<double>* change : {&rounding_, &errors_}) {
+    std::map<std::string, double> known;
+    for (std::size_t j = 0; j < names_.size(); ++j) known[names_[j]] = (*change)[j];
+    change->assign(names.size(), 0.0);
+    for (std::size_t j = 0; j < names.size(); ++j)
+      if (const auto found = known.find(names[j]); found != known.end())
+        (*change)[j] = found->second;
+  }
   names_ = names;
-  change_.assign(names.size(), 0.0);
-  for (std::size_t j = 0; j < names.size(); ++j)
-    if (const auto found = known.find(names[j]); found != known.end()) change_[j] = found->second;
 }
 
 std::optional<RoundingWatch::Finding> RoundingWatch::carry(ModeRun& mode, double step,
-                                                           double limit) {
+                                                           double tolerance, double limit) {
   const Dae& dae = mode.dae();
   take_over(dae);
+  // By Magnus, of order 4 where the whole step is known and not too long for that.
+  constexpr double kShort = 3.0;
+  Eigen::MatrixXd z = step * now_->slopes;
+  const double middle = mode.integrator().time() - 0.5 * step;
+  if (!is_interrupted_ && before_->states == now_->states && linearise(mode, middle, *middle_) &&
+      middle_->states == now_->states) {
+    const Eigen::MatrixXd& a = before_->slopes;
+    const Eigen::MatrixXd& b = now_->slopes;
+    const bool is_short = std::max(a.norm(), b.norm()) * step < kShort;
+    z = step / 6.0 * (a + 4.0 * middle_->slopes + b);
+    if (is_short) z -= step * step / 12.0 * (a * b - b * a);
+  }
   const std::span<const double> x = mode.integrator().x();
   const std::vector<double>& nominal = dae.definition().nominal;
   const auto size_of = [&](std::size_t j) { return std::max(std::abs(x[j]), nominal[j]); };
-  Eigen::VectorXd state(static_cast<Eigen::Index>(linear_->states.size()));
-  for (Eigen::Index k = 0; k < state.size(); ++k) {
-    const std::size_t j = linear_->states[static_cast<std::size_t>(k)];
-    // Signs without a pattern, the same in every run.
-    sign_ = sign_ * 6364136223846793005U + 1442695040888963407U;
-    const double rounding = kEpsilon * size_of(j) * ((sign_ >> 40U) % 2 == 0 ? 1.0 : -1.0);
-    state(k) = change_[j] + rounding;
-  }
-  const Eigen::VectorXd next = advance(step * linear_->slopes, state);
-  if (!next.allFinite()) {
-    carries_ = false;
-    names_.clear();
-    return std::nullopt;
-  }
-  Eigen::Map<Eigen::VectorXd>(change_.data(), static_cast<Eigen::Index>(change_.size())) =
-      linear_->all * next;
   std::optional<Finding> found;
-  double most = limit;
-  for (const std::size_t j : linear_->states) {
-    const double share = std::abs(change_[j]) / size_of(j);
-    if (!(share > most)) continue;
-    most = share;
-    found = Finding{j, 0.0};
+  constexpr double kAll = 0.3;  // of the solution
+  for (const bool is_rounding : {true, false}) {
+    std::vector<double>& change = is_rounding ? rounding_ : errors_;
+    Eigen::VectorXd state(static_cast<Eigen::Index>(now_->states.size()));
+    for (Eigen::Index k = 0; k < state.size(); ++k) {
+      const std::size_t j = now_->states[static_cast<std::size_t>(k)];
+      // Signs without a pattern, the same in every run.
+      sign_ = sign_ * 6364136223846793005U + 1442695040888963407U;
+      const double added = (is_rounding ? kEpsilon : tolerance) * size_of(j);
+      state(k) = change[j] + ((sign_ >> 40U) % 2 == 0 ? added : -added);
+    }
+    const Eigen::VectorXd next = advance(z, rate_ * step, state);
+    if (!next.allFinite()) {
+      carries_ = false;
+      names_.clear();
+      return found;
+    }
+    Eigen::Map<Eigen::VectorXd>(change.data(), static_cast<Eigen::Index>(change.size())) =
+        now_->all * next;
+    double most = is_rounding ? limit : kAll;
+    for (const std::size_t j : now_->states) {
+      const double share = std::abs(change[j]) / size_of(j);
+      if (!(share > most) || (!is_rounding && found)) continue;
+      most = share;
+      found = Finding{j, 0.0, is_rounding};
+    }
   }
   return found;
 }
@@ -184,17 +207,20 @@ std::optional<RoundingWatch::Finding> RoundingWatch::note(ModeRun& mode, double 
   constexpr double kMany = 10.0;
   constexpr double kLeast = 1e-9;
   const double limit = std::max(kMany * tolerance, kLeast);
-  if (!linearise(mode)) {
+  if (!linearise(mode, mode.integrator().time(), *now_)) {
     waits_ = steps_between_looks(kMostUnknowns, kMostStates);
+    is_interrupted_ = true;
     return std::nullopt;
   }
   std::optional<Finding> found;
   if (looks) {
-    waits_ = steps_between_looks(mode.dae().unknown_count(), linear_->states.size());
-    found = look(mode, step, limit, left);
+    waits_ = steps_between_looks(mode.dae().unknown_count(), now_->states.size());
+    found = look(step, limit, left);
   }
-  if (!found && carries_) found = carry(mode, step, limit);
+  if (!found && carries_) found = carry(mode, step, tolerance, limit);
   is_over_ = found.has_value();
+  std::swap(before_, now_);
+  is_interrupted_ = !carries_;
   return found;
 }
 

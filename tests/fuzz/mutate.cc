@@ -53,6 +53,21 @@ extern "C" void save_and_die(int signal) {
   std::raise(signal);
 }
 
+// On a stack of their own: endless recursion leaves no room on the other.
+void catch_signals() {
+  constexpr std::size_t kRoom = 1U << 16U;
+  static char room[kRoom];
+  stack_t stack{};
+  stack.ss_sp = room;
+  stack.ss_size = kRoom;
+  sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_handler = save_and_die;
+  action.sa_flags = SA_ONSTACK;
+  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGBUS})
+    sigaction(signal, &action, nullptr);
+}
+
 class Mutator {
  public:
   Mutator(std::vector<std::string> seeds, unsigned seed)
@@ -181,8 +196,7 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  for (const int signal : {SIGABRT, SIGSEGV, SIGFPE, SIGILL, SIGBUS})
-    std::signal(signal, save_and_die);
+  catch_signals();
   const char* const chosen = std::getenv("FUZZ_SEED");
   Mutator mutator(std::move(seeds),
                   chosen == nullptr ? 1U : static_cast<unsigned>(std::atoi(chosen)));
