@@ -89,6 +89,7 @@ std::vector<Value> TracedFunction::run(const std::vector<double>& point) {
   const std::lock_guard<std::recursive_mutex> lock(tree_->mutex);
   Way way;
   way.trace.point = point;
+  way.trace.apart = &apart_;
   std::vector<Value> values = host_.trace(function_, arguments_, place_, way.trace);
   for (Value& value : values)
     for_each_number(value,

@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,8 @@ struct Trace {
   std::vector<double> values;                     // of those, on this way
   std::vector<Expr> results;                      // numbers of all outputs, in order
   std::unordered_map<const Node*, double> known;  // values at the point
+  // Choices whose branches cannot be joined; kept from way to way.
+  std::unordered_set<const IfStatement*>* apart = nullptr;
 
   double at_point(const Expr& expression);
   void note(const Expr& expression, double value);
@@ -70,6 +74,7 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
   std::vector<Expr> symbols_;
   std::vector<NamedValue> arguments_;
   std::size_t result_count_ = 0;
+  std::unordered_set<const IfStatement*> apart_;
   std::deque<Way> ways_;  // the last used first
   std::mutex mutex_;
 };
