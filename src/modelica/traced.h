@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -56,11 +57,21 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
     Tape::Workspace registers;
     std::vector<double> values;
   };
+  // All that has been asked for is computed together: outputs and derivatives have most in common.
   struct Way {
     Trace trace;
     Compiled decided;
-    std::map<std::pair<std::size_t, std::vector<std::size_t>>, Compiled> results;
+    std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::size_t> places;
+    std::vector<Expr> wanted;  // by place
+    Compiled results;
   };
+  // What is known of a point; one after the other, all outputs are asked for there.
+  struct Known {
+    std::vector<double> point;
+    Way* way = nullptr;          // null: the function cannot be run there
+    std::vector<double> values;  // by place, as far as there were some
+  };
+  Known& known_at(const double* inputs);
   Compiled compile(const std::vector<Expr>& expressions) const;
   static void evaluate(Compiled& compiled, const double* inputs);
   Way& way_at(const double* inputs);
@@ -75,7 +86,9 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
   std::vector<NamedValue> arguments_;
   std::size_t result_count_ = 0;
   std::unordered_set<const IfStatement*> apart_;
-  std::deque<Way> ways_;  // the last used first
+  std::deque<std::unique_ptr<Way>> ways_;  // the last used first
+  std::array<Known, 4> known_;             // as many as are computed side by side
+  std::size_t oldest_known_ = 0;
   std::mutex mutex_;
 };
 
