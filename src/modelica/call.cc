@@ -15,6 +15,8 @@ namespace saltus {
 namespace {
 
 constexpr std::size_t kMaxCalls = 60;
+constexpr std::size_t kWorkWithDerivative =
+    300;  // statements that a call with derivatives is worth
 
 // A function of the same name that is nearer, such as an imported exp() of complex numbers.
 bool hides_builtin(const InstanceTree::Found& found) {
@@ -241,6 +243,8 @@ std::vector<Value> Flattener::call_function(Instance& function,
                 place.location());
   }
   std::optional<std::vector<Value>> results = call_with_derivative(function, arguments, place);
+  if (results && trace_ == nullptr && frame_ != nullptr && frame_->is_on_a_way())
+    work_on_ways_ += kWorkWithDerivative;
   if (!results) results = run_inlined(function, arguments, place);
   note_call(function, arguments, *results);
   return *std::move(results);

@@ -321,7 +321,8 @@ Flattener::Flow Flattener::execute_if(const IfStatement& s, Frame& frame, const 
           in_function_ > 0 ? std::nullopt : fixed_number(condition.number());
       if (known && *known != 0.0) return execute(branch.body, frame);
       if (known) continue;
-      bool simple = true;
+      // A choice whose branches could not be joined will not be the next time either.
+      bool simple = trace_ == nullptr || !trace_->apart->contains(&s);
       for (std::size_t b = k; b < s.branches.size(); ++b)
         simple = simple && only_assigns(s.branches[b].body);
       if (simple || frame.prefix == nullptr) {
@@ -334,6 +335,7 @@ Flattener::Flow Flattener::execute_if(const IfStatement& s, Frame& frame, const 
           if (trace_ == nullptr) throw;
           frame.active = active;
         }
+        if (trace_ != nullptr) trace_->apart->insert(&s);
         if (frame.prefix == nullptr)
           refuse("an 'if' in an algorithm that changes Integers or sizes by a varying condition",
                  place);

@@ -87,8 +87,10 @@ TracedFunction::TracedFunction(std::shared_ptr<InstanceTree> tree, Instance& fun
 
 std::vector<Value> TracedFunction::run(const std::vector<double>& point) {
   const std::lock_guard<std::recursive_mutex> lock(tree_->mutex);
-  Way way;
+  auto made = std::make_unique<Way>();
+  Way& way = *made;
   way.trace.point = point;
+  way.trace.apart = &apart_;
   std::vector<Value> values = host_.trace(function_, arguments_, place_, way.trace);
   for (Value& value : values)
     for_each_number(value,
@@ -100,8 +102,12 @@ std::vector<Value> TracedFunction::run(const std::vector<double>& point) {
   result_count_ = way.trace.results.size();
   way.trace.known.clear();
   way.decided = compile(way.trace.decided);
-  if (ways_.size() == kMostWays) ways_.pop_back();
-  ways_.push_front(std::move(way));
+  if (ways_.size() == kMostWays) {
+    for (Known& known : known_)
+      if (known.way == ways_.back().get()) known = {};
+    ways_.pop_back();
+  }
+  ways_.push_front(std::move(made));
   return values;
 }
 
@@ -120,32 +126,54 @@ void TracedFunction::evaluate(Compiled& compiled, const double* inputs) {
 
 TracedFunction::Way& TracedFunction::way_at(const double* inputs) {
   for (std::size_t k = 0; k < ways_.size(); ++k) {
-    evaluate(ways_[k].decided, inputs);
-    if (ways_[k].decided.values != ways_[k].trace.values) continue;
+    Way& way = *ways_[k];
+    evaluate(way.decided, inputs);
+    if (way.decided.values != way.trace.values) continue;
     if (k > 0) std::swap(ways_[0], ways_[k]);
-    return ways_[0];
+    return way;
   }
   run(std::vector<double>(inputs, inputs + symbols_.size()));
-  return ways_[0];
+  return *ways_[0];
+}
+
+TracedFunction::Known& TracedFunction::known_at(const double* inputs) {
+  for (Known& known : known_)
+    if (known.point.size() == symbols_.size() &&
+        std::equal(known.point.begin(), known.point.end(), inputs))
+      return known;
+  Known found{std::vector<double>(inputs, inputs + symbols_.size()), nullptr, {}};
+  // Called from compiled code, which nothing may be thrown through: what cannot be run is no
+  // number, and the step that asked for it is rejected.
+  try {
+    if (std::ranges::all_of(found.point, [](double x) { return std::isfinite(x); }))
+      found.way = &way_at(inputs);
+  } catch (const Error&) {
+  }
+  Known& known = known_[oldest_known_];
+  oldest_known_ = (oldest_known_ + 1) % known_.size();
+  known = std::move(found);
+  return known;
 }
 
 double TracedFunction::value(const double* inputs, std::size_t output,
                              const std::vector<std::size_t>& by) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // Called from compiled code, which nothing may be thrown through: what cannot be run is no
-  // number, and the step that asked for it is rejected.
   try {
-    for (std::size_t k = 0; k < symbols_.size(); ++k)
-      if (!std::isfinite(inputs[k])) return std::numeric_limits<double>::quiet_NaN();
-    Way& way = way_at(inputs);
-    const auto [place, is_new] = way.results.try_emplace({output, by});
+    Known& known = known_at(inputs);
+    if (known.way == nullptr) return std::numeric_limits<double>::quiet_NaN();
+    Way& way = *known.way;
+    const auto [place, is_new] = way.places.try_emplace({output, by}, way.wanted.size());
     if (is_new) {
       Expr result = way.trace.results[output];
       for (const std::size_t k : by) result = partial(result, symbols_[k]);
-      place->second = compile({result});
+      way.wanted.push_back(result);
+      way.results = compile(way.wanted);
     }
-    evaluate(place->second, inputs);
-    return place->second.values[0];
+    if (place->second >= known.values.size()) {
+      evaluate(way.results, inputs);
+      known.values = way.results.values;
+    }
+    return known.values[place->second];
   } catch (const std::exception&) {
     return std::numeric_limits<double>::quiet_NaN();
   }

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -22,6 +25,8 @@ struct Trace {
   std::vector<double> values;                     // of those, on this way
   std::vector<Expr> results;                      // numbers of all outputs, in order
   std::unordered_map<const Node*, double> known;  // values at the point
+  // Choices whose branches cannot be joined; kept from way to way.
+  std::unordered_set<const IfStatement*>* apart = nullptr;
 
   double at_point(const Expr& expression);
   void note(const Expr& expression, double value);
@@ -52,11 +57,21 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
     Tape::Workspace registers;
     std::vector<double> values;
   };
+  // All that has been asked for is computed together: outputs and derivatives have most in common.
   struct Way {
     Trace trace;
     Compiled decided;
-    std::map<std::pair<std::size_t, std::vector<std::size_t>>, Compiled> results;
+    std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::size_t> places;
+    std::vector<Expr> wanted;  // by place
+    Compiled results;
   };
+  // What is known of a point; one after the other, all outputs are asked for there.
+  struct Known {
+    std::vector<double> point;
+    Way* way = nullptr;          // null: the function cannot be run there
+    std::vector<double> values;  // by place, as far as there were some
+  };
+  Known& known_at(const double* inputs);
   Compiled compile(const std::vector<Expr>& expressions) const;
   static void evaluate(Compiled& compiled, const double* inputs);
   Way& way_at(const double* inputs);
@@ -70,7 +85,10 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
   std::vector<Expr> symbols_;
   std::vector<NamedValue> arguments_;
   std::size_t result_count_ = 0;
-  std::deque<Way> ways_;  // the last used first
+  std::unordered_set<const IfStatement*> apart_;
+  std::deque<std::unique_ptr<Way>> ways_;  // the last used first
+  std::array<Known, 4> known_;             // as many as are computed side by side
+  std::size_t oldest_known_ = 0;
   std::mutex mutex_;
 };
 
