@@ -614,14 +614,17 @@ void RealtimeEngine::prepare_neighbours() {
       note_way(mode);
       ways_[mode].names.clear();
       queue.push_back(mode);
-      std::vector<unsigned char> asked(formulas_.reset.size(), 0);
-      add_handover(mode, tables_.start_time, start_state_, asked);
-      for (unsigned char& one : asked) {
-        one = 1;
-        add_handover(mode, tables_.start_time, start_state_, asked);
-        one = 0;
-      }
     }
+  std::vector<unsigned char> asked(formulas_.reset.size(), 0);
+  for (const std::size_t mode : queue) {
+    check_stop();
+    add_handover(mode, tables_.start_time, start_state_, asked);
+    for (unsigned char& one : asked) {
+      one = 1;
+      add_handover(mode, tables_.start_time, start_state_, asked);
+      one = 0;
+    }
+  }
 }
 
 void RealtimeEngine::note_way(std::size_t mode) {
