@@ -205,7 +205,7 @@ void write_model(Definitions& to, std::string& text, const fs_model& m) {
   count("relation_count", m.relation_count);
   put("relations",
       to.array("fs_relation", std::span(m.relations, m.relation_count), [](const fs_relation& r) {
-        return fmt::format("{{{}, {}, {}}}", r.slot, r.is_strict, r.is_continuous);
+        return fmt::format("{{{}, {}, {}, {}}}", r.slot, r.is_strict, r.is_continuous, r.is_impact);
       }));
   put("sizes", to.formulas(m.sizes));
   std::vector<std::string> levels;

@@ -698,7 +698,7 @@ static size_t jumping_variable(const fs_engine* e, double duration) {
       const size_t v = m->targets[k].index;
       const double x = e->left_values[v];
       const double y = e->values[v];
-      if (!(fabs(y - x) <= duration * fastest + 1e-7 * fmax(1.0, fmax(fabs(x), fabs(y))))) return v;
+      if (!(fabs(y - x) <= duration * fastest + 1e-6 * fmax(1.0, fmax(fabs(x), fabs(y))))) return v;
     }
   return FS_NONE;
 }
@@ -1287,7 +1287,7 @@ static int moves_the_mode(const fs_engine* e, size_t slot) {
    the value of zero: a slip that was negative once must not lock what is let go later. */
 static void forget_the_way(fs_engine* e, double t) {
   const fs_model* m = e->model;
-  int any = 0;
+  int any = 0, has_looked = 0;
   size_t r;
   evaluate_relations(e, t, e->relation_values);
   for (r = 0; r < m->relation_count; ++r) {
@@ -1304,12 +1304,19 @@ static void forget_the_way(fs_engine* e, double t) {
     *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
     copy(e->work_slots, e->slots, m->slot_count);
     (void)take_values(e, t, 0);
-    if (memcmp(e->work_slots, e->slots, m->slot_count * sizeof(double)) == 0 &&
-        find_mode(e, t) == e->mode)
-      continue;
+    if (memcmp(e->work_slots, e->slots, m->slot_count * sizeof(double)) == 0) {
+      has_looked = 1;
+      if (find_mode(e, t) == e->mode) continue;
+    }
     copy(e->slots, e->work_slots, m->slot_count);
     *relation_slot(e, r) = 1.0 - *relation_slot(e, r);
   }
+  if (!has_looked) return;
+  /* A preparation that was asked for a mode has been there. */
+  copy(e->values, e->base_values, m->variable_count);
+  copy(e->slopes, e->base_slopes, m->variable_count);
+  (void)fs_enter(e, e->mode, t);
+  write_state(e, t);
 }
 
 /* After an instant. What moves off zero has left it, too, however little: a rebound may rise and
@@ -1631,10 +1638,22 @@ FS_API void fs_restart(fs_engine* e) {
   clear_flags(e->armed, m->relation_count);
   for (k = 0; k < m->relation_count; ++k) e->rest[k] = 0.0;
   (void)fs_enter(e, m->start_mode, m->start_time);
+  copy(e->base_values, m->start_values, m->variable_count);
+  copy(e->base_slopes, m->start_slopes, m->variable_count);
   evaluate_in_model(e, &m->sizes, m->start_time, e->values, e->slopes, e->sizes);
   clear_flags(e->at_zero, m->relation_count);
   forget_the_way(e, m->start_time);
   arm_anew(e, m->start_time);
+}
+
+/* Whether what fired may still be an event of this sample. */
+static int has_room(const fs_engine* e, int events) {
+  size_t r;
+  if (events < e->model->max_events) return 1;
+  if (events >= e->model->max_events + FS_MOST_IMPACTS) return 0;
+  for (r = 0; r < e->model->relation_count; ++r)
+    if (e->fired[r] && e->model->relations[r].is_impact) return 1;
+  return 0;
 }
 
 FS_API unsigned fs_step(fs_engine* e, const double* inputs) {
@@ -1665,7 +1684,7 @@ FS_API unsigned fs_step(fs_engine* e, const double* inputs) {
       restore(e);
       e->status |= FS_STATE_NOT_FINITE;
       is_stuck = 1;
-    } else if (length > 0 && find_violated(e, t + duration) && events < m->max_events &&
+    } else if (length > 0 && find_violated(e, t + duration) && has_room(e, events) &&
                !e->is_pending) {
       tick = locate(e, tick, length, t);
       settle(e, time_at(e, tick));

@@ -23,6 +23,7 @@ extern "C" {
 /* A step of T is 2^FS_LEVELS ticks; partial steps are whole numbers of ticks. */
 #define FS_LEVELS 32
 #define FS_SPARES 4
+#define FS_MOST_IMPACTS 64 /* in one sample, beyond max_events */
 #define FS_NONE ((size_t)-1)
 
 /* What a step had to do, or could not; several may apply. */
@@ -154,6 +155,7 @@ typedef struct {
   size_t slot;
   int is_strict;     /* value > 0, else value >= 0 */
   int is_continuous; /* it may cross zero between events */
+  int is_impact;     /* a reinit hangs on it: never postponed (RE 4.5) */
 } fs_relation;
 
 /* Relations and discrete equations that read nothing of each other. */

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include "analysis/sorted_waves.h"
 #include "base/error.h"
@@ -33,6 +34,24 @@ bool holds(const std::vector<std::pair<Expr, double>>& conditions, const HybridS
   for (std::size_t k = 0; k < now.size(); ++k)
     if (now[k] != conditions[k].second) return false;
   return true;
+}
+
+// What conditions of reinit read, through discrete equations or not.
+std::unordered_set<const Node*> read_for_reinit(const FlatModel& model) {
+  std::unordered_set<const Node*> read;
+  std::vector<Expr> open;
+  for (const Reinit& r : model.reinits)
+    if (r.handover == Handover::kReset) open.push_back(r.condition);
+  while (!open.empty()) {
+    std::vector<Expr> next;
+    for (const Expr& leaf : leaves_of(open)) {
+      if (!leaf.is_slot() || !read.insert(leaf.node()).second) continue;
+      for (const DiscreteEquation& e : model.discrete_equations)
+        if (e.target.same_as(leaf)) next.push_back(e.value);
+    }
+    open = std::move(next);
+  }
+  return read;
 }
 
 }  // namespace
@@ -94,11 +113,13 @@ void RealtimeEngine::refuse_unsupported() const {
 void RealtimeEngine::compile() {
   const auto inputs = state_inputs(system_);
   std::vector<Expr> sizes, list;
+  const std::unordered_set<const Node*> read_by_reinit = read_for_reinit(model_);
   for (const Relation& r : model_.relations) {
     formulas_.relations.push_back(r.value);
     const bool is_continuous = !is_constant_in_mode(r.value);
-    relation_table_.push_back(
-        {index_of(r.slot), r.strict == Strict::kYes ? 1 : 0, is_continuous ? 1 : 0});
+    relation_table_.push_back({index_of(r.slot), r.strict == Strict::kYes ? 1 : 0,
+                               is_continuous ? 1 : 0,
+                               read_by_reinit.contains(r.slot.node()) ? 1 : 0});
     Expr size = 0.0;
     std::vector<Expr> leaves = leaves_of(r.value);
     std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
@@ -592,14 +613,17 @@ void RealtimeEngine::prepare_neighbours() {
       note_way(mode);
       ways_[mode].names.clear();
       queue.push_back(mode);
-      std::vector<unsigned char> asked(formulas_.reset.size(), 0);
-      add_handover(mode, tables_.start_time, start_state_, asked);
-      for (unsigned char& one : asked) {
-        one = 1;
-        add_handover(mode, tables_.start_time, start_state_, asked);
-        one = 0;
-      }
     }
+  std::vector<unsigned char> asked(formulas_.reset.size(), 0);
+  for (const std::size_t mode : queue) {
+    check_stop();
+    add_handover(mode, tables_.start_time, start_state_, asked);
+    for (unsigned char& one : asked) {
+      one = 1;
+      add_handover(mode, tables_.start_time, start_state_, asked);
+      one = 0;
+    }
+  }
 }
 
 void RealtimeEngine::note_way(std::size_t mode) {
