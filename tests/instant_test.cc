@@ -136,6 +136,56 @@ TEST(Instant, BrakesThatTermsLockShareTheTorque) {
   EXPECT_NEAR(result.events.front().time, 0.75, 1e-9);
 }
 
+// The slip of a locked clutch is the difference of two multiples of one speed: what rounding leaves
+// of it grows with that speed and is no event.
+TEST(Instant, ASlipThatConstraintsKeepAtZeroDoesNotFire) {
+  const SimulateResult result =
+      simulate(load(" model M"
+                    " Real w0(start = 0, fixed = true), w1, w2, tau0, tau1;"
+                    " Boolean locked(start = true, fixed = true);"
+                    " equation"
+                    " w0 = -2.8184*w1;"
+                    " 0.1794*der(w0) = -2.6337 - tau0 + tau1;"
+                    " 2.3721*der(w1) = -2.8184*tau0;"
+                    " 0.1766*der(w2) = 0.2127 - tau1;"
+                    " if locked then w2 = w0; else tau1 = 3; end if;"
+                    " when not pre(locked) and w2 - w0 < 0 then locked = true;"
+                    " elsewhen pre(locked) and tau1 > 5 then locked = false; end when;"
+                    " end M;"),
+               {.stop_time = 2.0, .tolerance = 1e-9});
+  ASSERT_TRUE(result.completed()) << result.message;
+  const double inertia = 0.1794 + 0.1766 + 2.3721 / (2.8184 * 2.8184);
+  EXPECT_NEAR(result.final.at("w2"), 2.0 * (0.2127 - 2.6337) / inertia, 1e-8);
+  EXPECT_TRUE(result.events.empty());
+}
+
+// The clutch lets go alone: no value of `locked` agrees with the torque. What happens besides, in a
+// when-clause of its own, happens as a whole: the reset reads what the clause has assigned.
+TEST(Instant, WhatOneClauseAssignsAndResetsIsTakenTogether) {
+  const SimulateResult result =
+      simulate(load(" model M"
+                    " Real w(start = 0, fixed = true), tau, load, x(start = 1, fixed = true);"
+                    " Boolean locked(start = true, fixed = true);"
+                    " discrete Real after(start = 0, fixed = true);"
+                    " equation"
+                    " der(x) = 0;"
+                    " load = if time < 1 then 0 else 2;"
+                    " der(w) = load - tau;"
+                    " if locked then w = 0; else tau = 0.5; end if;"
+                    " locked = if pre(locked) then not tau > 1 else false;"
+                    " when time >= 1 then"
+                    " after = 2*pre(x);"
+                    " reinit(x, after);"
+                    " end when;"
+                    " end M;"),
+               {.stop_time = 2.0, .tolerance = 1e-9});
+  ASSERT_TRUE(result.completed()) << result.message;
+  EXPECT_EQ(result.final.at("after"), 2.0);
+  EXPECT_NEAR(result.final.at("x"), 2.0, 1e-12);
+  EXPECT_NEAR(result.final.at("w"), 1.5, 1e-8);
+  EXPECT_EQ(result.final.at("locked"), 0.0);
+}
+
 // A free wheel as an ideal diode in slip and torque. Speeds that are fixed apart make it start
 // free, though its curve parameter starts at zero, which reads as locked; without slip the loads
 // decide.

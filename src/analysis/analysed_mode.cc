@@ -73,7 +73,7 @@ void refuse(const HybridSystem& system, const Mode& mode, const std::vector<Vari
                         : mode.equations[offsets.excess_equations.front()].where);
 }
 
-void compile_guards(const Mode& mode, AnalysedMode& analysed) {
+void compile_guards(const HybridSystem& system, const Mode& mode, AnalysedMode& analysed) {
   const DaeDefinition& def = analysed.dae->definition();
   const auto inputs = def.inputs();
   std::vector<Expr> along;  // what moves during a step
@@ -87,17 +87,17 @@ void compile_guards(const Mode& mode, AnalysedMode& analysed) {
   std::vector<bool> used(def.unknowns.size(), false);
   for (const Guard& guard : mode.guards) {
     values.push_back(analysed.rewrite(guard.value));
-    Expr size = 0.0;
     const Expr value[] = {values.back()};
-    const auto mark = [&](const std::vector<Expr>& leaves) {
-      for (const JacobianEntry& entry : jacobian(value, leaves)) {
-        used[entry.column] = true;
-        size += abs(entry.value) * max(abs(leaves[entry.column]), def.nominal[entry.column]);
-      }
-    };
-    mark(def.unknowns);
-    mark(def.derivatives);
-    if (guard.is_relation && size.is_number()) size = time_relation_size(values.back(), def.time);
+    bool moves = false;
+    for (const std::vector<Expr>* leaves : {&def.unknowns, &def.derivatives})
+      for (const JacobianEntry& entry : jacobian(value, *leaves)) moves = used[entry.column] = true;
+    // Of the terms as written: where constraints of the mode keep a slip at zero, the speeds in it
+    // cancel but for their rounding.
+    Expr size = 0.0;
+    if (moves)
+      size = analysed.rewrite(relation_size(system, guard.value));
+    else if (guard.is_relation)
+      size = time_relation_size(values.back(), def.time);
     sizes.push_back(size);
     analysed.guard_degrees.push_back(polynomial_degree(values.back(), along));
     analysed.is_time_guard.push_back(polynomial_degree(values.back(), moving) == 0 &&
@@ -169,6 +169,18 @@ Eigen::MatrixXd dense(const Pattern& pattern, const double* values,
 }
 
 }  // namespace
+
+Expr relation_size(const HybridSystem& system, const Expr& value) {
+  Expr size = 0.0;
+  std::vector<Expr> leaves = leaves_of(value);
+  std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
+  const Expr values[] = {value};
+  for (const JacobianEntry& entry : jacobian(values, leaves)) {
+    const Expr& leaf = leaves[entry.column];
+    size += abs(entry.value) * max(abs(leaf), system.variables()[leaf.node()->index].nominal);
+  }
+  return size;
+}
 
 Expr time_relation_size(const Expr& value, const Expr& time) {
   return 1e-4 * abs(partial(value, time)) * max(abs(time), 1e-3);
@@ -334,7 +346,7 @@ std::unique_ptr<AnalysedMode> analyse_by_structure(const HybridSystem& system, M
   } else {
     analysed->dae = std::make_unique<const Dae>(written);
   }
-  compile_guards(mode, *analysed);
+  compile_guards(system, mode, *analysed);
   compile_recovery(system, *analysed);
   return analysed;
 }
@@ -450,7 +462,7 @@ std::unique_ptr<const AnalysedMode> with_form(const HybridSystem& system,
   analysed->mechanics = reduced.mechanics;
   analysed->dae = std::make_unique<const Dae>(form.definition);
   analysed->formulated = std::make_unique<const FormulatedMode>(std::move(form));
-  compile_guards(*analysed->mode, *analysed);
+  compile_guards(system, *analysed->mode, *analysed);
   compile_recovery(system, *analysed);
   return analysed;
 }
@@ -598,7 +610,7 @@ std::unique_ptr<const AnalysedMode> analyse_by_numbers(const HybridSystem& syste
       find_offsets(signature_of(analysed->written.residuals, analysed->unknowns));
   if (offsets.solvable)
     analysed->mechanics = find_mechanical_structure(analysed->written, analysed->unknowns, offsets);
-  compile_guards(mode, *analysed);
+  compile_guards(system, mode, *analysed);
   compile_recovery(system, *analysed);
   return analysed;
 }

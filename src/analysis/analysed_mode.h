@@ -56,6 +56,10 @@ struct AnalysedMode {
   bool guards_read_derivatives = false;
 };
 
+// What counts as large for a relation: the sum of what each variable in it, at its present value or
+// its nominal one, contributes.
+Expr relation_size(const HybridSystem& system, const Expr& value);
+
 // The size of a relation that depends on time only, made such that 1e-10 of it is what rounding of
 // the time can do.
 Expr time_relation_size(const Expr& value, const Expr& time);

@@ -379,13 +379,7 @@ double size_of(Run& run, const Expr& value, const SystemState& state) {
   auto found = run.chattering.sizes.find(value.node());
   if (found == run.chattering.sizes.end()) {
     const BuildingTime building;
-    Expr size = 0.0;
-    for (const Expr& leaf : leaves_of(value)) {
-      if (!leaf.is_variable()) continue;
-      const double nominal = run.system.variable(leaf.node()->variable()).nominal;
-      size += abs(partial(value, leaf)) * max(abs(leaf), nominal);
-    }
-    found = run.chattering.sizes.emplace(value.node(), size).first;
+    found = run.chattering.sizes.emplace(value.node(), relation_size(run.system, value)).first;
   }
   return value_of(run, found->second, state);
 }

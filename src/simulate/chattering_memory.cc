@@ -14,6 +14,7 @@ namespace saltus {
 namespace {
 
 constexpr double kOnSurface = 1e-9;  // of the size of a relation or a variable
+constexpr double kMoves = 1e-9;      // of the size of a relation, in a second
 
 // One of two configurations that meet, as it sees the surface between them.
 struct Region {
@@ -187,6 +188,12 @@ bool slide_between_values(Run& run, const Firing& firing, std::size_t flat_mode,
     if (run.now.state.value_of(slot) == after.value_of(slot)) continue;
     const Region here = region_of(run, run.now.flat_mode, r, r, run.now.state);
     const Region there = region_of(run, flat_mode, r, r, after);
+    // Where the surface is a constraint of that mode (a brake that locks again), its flow does not
+    // lead back.
+    const Expr& value = there.crossing.value;
+    visit(run, there.side.mode);
+    const std::optional<double> rate = rate_of(run, there.side, value, there.state);
+    if (rate && std::abs(*rate) <= kMoves * size_of(run, value, there.state)) continue;
     if (slide_between(run, here, there, firing, hop_follows_event)) return true;
   }
   return false;

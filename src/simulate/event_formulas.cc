@@ -1,5 +1,7 @@
 // What an event iteration evaluates, compiled.
 
+#include <algorithm>
+
 #include "analysis/analysed_mode.h"
 #include "analysis/sorted_waves.h"
 #include "expr/differentiate.h"
@@ -13,17 +15,12 @@ void EventIteration::compile() {
   for (const Relation& r : model_.relations) {
     values.push_back(r.value);
     is_continuous_.push_back(!is_constant_in_mode(r.value));
-    Expr size = 0.0;
-    std::vector<Expr> leaves = leaves_of(r.value);
-    std::erase_if(leaves, [](const Expr& leaf) { return !leaf.is_variable(); });
-    reads_unknowns_.push_back(!leaves.empty());
-    const Expr value[] = {r.value};
-    for (const JacobianEntry& entry : jacobian(value, leaves)) {
-      const Expr& leaf = leaves[entry.column];
-      size += abs(entry.value) * max(abs(leaf), system_.variables()[leaf.node()->index].nominal);
-    }
-    if (leaves.empty() && is_continuous_.back()) size = time_relation_size(r.value, system_.time());
-    sizes.push_back(size);
+    const std::vector<Expr> leaves = leaves_of(r.value);
+    reads_unknowns_.push_back(
+        std::ranges::any_of(leaves, [](const Expr& leaf) { return leaf.is_variable(); }));
+    sizes.push_back(!reads_unknowns_.back() && is_continuous_.back()
+                        ? time_relation_size(r.value, system_.time())
+                        : relation_size(system_, r.value));
   }
   relation_values_ = Formulas(values, inputs);
   relation_sizes_ = Formulas(sizes, inputs);

@@ -26,6 +26,7 @@ bool EventIteration::reinitialise(double t, const SystemState& base, std::size_t
   for (std::size_t k = 0; k < model_.reinits.size(); ++k) {
     if (model_.reinits[k].handover != Handover::kReset) continue;
     const bool asked = reinits_.values[k] != 0.0;
+    if (asked && reset_waits(k)) continue;
     if (asked && !reinit_done_[k]) {
       if (!any && solved_ && !is_initial_) {
         for (const std::size_t i : paths_of(mode).carried) out.values[i] = base.values[i];

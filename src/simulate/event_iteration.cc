@@ -67,6 +67,7 @@ void EventIteration::begin(double t, const SystemState& left) {
   cuts_repeat_ = false;
   singly_ = false;
   singly_strategy_ = 0;
+  chosen_.assign(model_.discrete_equations.size(), false);
 }
 
 bool EventIteration::relation_value(std::size_t r, double value) {
@@ -115,7 +116,7 @@ void EventIteration::take_values(double t, SystemState& out, bool relations) {
       if (k >= model_.relations.size()) {
         const std::size_t e = k - model_.relations.size();
         const Expr& target = model_.discrete_equations[e].target;
-        if (!singly_ || !remembers_[e]) {
+        if (!singly_ || !remembers_[e] || chosen_[e]) {
           put(target, value);
         } else if (present(target) != value) {
           wanted_.emplace_back(e, value);
@@ -417,6 +418,7 @@ bool EventIteration::iterate(double t, const SystemState& first, SystemState& ou
       if (terminations_.values[k] != 0.0) settled.termination = &model_.terminations[k];
     note_values_not_kept(t, base, out, settled);
     std::fill(set_.begin(), set_.end(), false);  // what was set has been kept in this round
+    if (singly_) choose_one(t, out);
     const bool resets = reinitialise(t, base, settled.mode, out);
     const bool leaves = !resets && leave_on_the_way(t, out, settled);
     for (const auto& [name, value] : impulses_) settled.impulses[name] += value;

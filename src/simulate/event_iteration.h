@@ -244,6 +244,10 @@ class EventIteration {
   // Discrete values that remember change one at a time (event_singly.cc).
   void find_memory();
   void find_resets();
+  void choose_one(double t, SystemState& out);
+  bool is_one_chosen() const;
+  bool shares_chosen_edge(const std::vector<std::size_t>& edges) const;
+  bool reset_waits(std::size_t reinit) const;
   bool accept_one();
   void flip(double t, const SystemState& left, std::size_t mode,
             const std::vector<std::size_t>& fired, const std::vector<bool>& from_band);
@@ -325,9 +329,14 @@ class EventIteration {
   std::vector<std::pair<std::size_t, double>> wanted_;
   std::vector<bool> remembers_;                  // by discrete equation: it reads its own past
   std::vector<std::vector<std::size_t>> edges_;  // by discrete equation: edge variables it reads
-  std::vector<bool> is_memory_;                  // by discrete variable
-  JustAfter just_after_;                         // of the point solved last, if it had a solution
-  std::vector<double> left_values_;              // of relations
+  std::vector<std::vector<std::size_t>>
+      pasts_;  // by discrete equation: variables whose pre() it reads
+  std::vector<std::vector<std::size_t>> reinit_edges_;  // by reinit: as edges_
+  std::vector<bool> chosen_;               // by discrete equation: changes in this round
+  std::vector<std::size_t> chosen_edges_;  // of those
+  std::vector<bool> is_memory_;            // by discrete variable
+  JustAfter just_after_;                   // of the point solved last, if it had a solution
+  std::vector<double> left_values_;        // of relations
   bool solved_ = true;
   // Whether modes may be entered whose equations leave a split of forces open, such as a brake that
   // closes on a shaft that stands still anyway; and whether one was refused for that.

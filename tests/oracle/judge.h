@@ -33,7 +33,7 @@ const char* to_string(Outcome outcome);
 struct Verdict {
   Outcome outcome = Outcome::kRight;
   std::string reason;
-  double seconds = 0.0;  // of Saltus, wall time
+  double seconds = 0.0;  // of Saltus, processor time
 };
 
 struct JudgeOptions {
