@@ -309,14 +309,14 @@ ModeRun* RealtimeEngine::start_run(std::size_t index, bool by_numbers_too) {
   try {
     if (!start.is_unsettled) {
       check_structure(system_, system_.modes()[id.index()]);
-      start.run = make_mode_run(system_, id, offline_options(), 1e-9, tables_.start_time,
-                                start_state_, warnings_);
+      start.run = make_mode_run(system_, id, offline_options(), tables_.start_time, start_state_,
+                                warnings_);
       start.is_unsettled = start.run == nullptr;
     }
     if (start.run == nullptr && by_numbers_too)
       start.run = std::make_unique<ModeRun>(
           system_, analyse_by_numbers(system_, id, tables_.start_time, start_state_),
-          offline_options(), 1e-9);
+          offline_options());
   } catch (const Error&) {
     start.is_refused = true;
   }
