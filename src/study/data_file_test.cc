@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "study/hdf5_file.h"
+#include "output/hdf5_file.h"
 
 namespace saltus {
 namespace {
