@@ -36,14 +36,11 @@ void warn_of_rounding(Run& run) {
   const std::string rate =
       found->seconds > 0.0 ? fmt::format(", tenfold every {:.3g} s", found->seconds) : "";
   run.log.result.warnings.push_back(fmt::format(
-      "the solution is unstable: {} {}{}; '{}' shows it most{}: from there on the values follow "
-      "{}, and another tolerance or method gives others",
-      place_of(run),
-      found->is_rounding
-          ? "what was rounding at first has grown to more than the tolerance"
-          : "errors that the tolerance allows have grown to the size of the solution",
-      rate, run.now.mode->unknown_name(found->unknown), equation_for(run, found->unknown),
-      found->is_rounding ? "rounding" : "these errors"));
+      "the solution is unstable: {} what was rounding at first has grown to more than the "
+      "tolerance{}; '{}' shows it most{}: from there on the values follow rounding, and another "
+      "tolerance or method gives others",
+      place_of(run), rate, run.now.mode->unknown_name(found->unknown),
+      equation_for(run, found->unknown)));
 }
 
 // Whether most steps are rejected and the rest of the run would take more of them than any run is

@@ -125,7 +125,7 @@ std::optional<RoundingWatch::Finding> RoundingWatch::look(double step, double li
     return Finding{now_->states[static_cast<std::size_t>(shows)], std::log(10.0) / rate_};
   }
   constexpr double kShare = 0.5;  // the rate may be larger elsewhere
-  carries_ = carries_ || rate_ * left > kShare * std::min(needed, std::log(1.0 / limit));
+  carries_ = carries_ || rate_ * left > kShare * needed;
   return std::nullopt;
 }
 
@@ -133,19 +133,16 @@ std::optional<RoundingWatch::Finding> RoundingWatch::look(double step, double li
 void RoundingWatch::take_over(const Dae& dae) {
   const std::vector<std::string>& names = dae.definition().unknown_names;
   if (names == names_) return;
-  for (std::vector<double>* change : {&rounding_, &errors_}) {
-    std::map<std::string, double> known;
-    for (std::size_t j = 0; j < names_.size(); ++j) known[names_[j]] = (*change)[j];
-    change->assign(names.size(), 0.0);
-    for (std::size_t j = 0; j < names.size(); ++j)
-      if (const auto found = known.find(names[j]); found != known.end())
-        (*change)[j] = found->second;
-  }
+  std::map<std::string, double> known;
+  for (std::size_t j = 0; j < names_.size(); ++j) known[names_[j]] = change_[j];
+  change_.assign(names.size(), 0.0);
+  for (std::size_t j = 0; j < names.size(); ++j)
+    if (const auto found = known.find(names[j]); found != known.end()) change_[j] = found->second;
   names_ = names;
 }
 
 std::optional<RoundingWatch::Finding> RoundingWatch::carry(ModeRun& mode, double step,
-                                                           double tolerance, double limit) {
+                                                           double limit) {
   const Dae& dae = mode.dae();
   take_over(dae);
   // By Magnus, of order 4 where the whole step is known and not too long for that.
@@ -163,33 +160,29 @@ std::optional<RoundingWatch::Finding> RoundingWatch::carry(ModeRun& mode, double
   const std::span<const double> x = mode.integrator().x();
   const std::vector<double>& nominal = dae.definition().nominal;
   const auto size_of = [&](std::size_t j) { return std::max(std::abs(x[j]), nominal[j]); };
+  Eigen::VectorXd state(static_cast<Eigen::Index>(now_->states.size()));
+  for (Eigen::Index k = 0; k < state.size(); ++k) {
+    const std::size_t j = now_->states[static_cast<std::size_t>(k)];
+    // Signs without a pattern, the same in every run.
+    sign_ = sign_ * 6364136223846793005U + 1442695040888963407U;
+    const double rounding = kEpsilon * size_of(j) * ((sign_ >> 40U) % 2 == 0 ? 1.0 : -1.0);
+    state(k) = change_[j] + rounding;
+  }
+  const Eigen::VectorXd next = advance(z, rate_ * step, state);
+  if (!next.allFinite()) {
+    carries_ = false;
+    names_.clear();
+    return std::nullopt;
+  }
+  Eigen::Map<Eigen::VectorXd>(change_.data(), static_cast<Eigen::Index>(change_.size())) =
+      now_->all * next;
   std::optional<Finding> found;
-  constexpr double kAll = 0.3;  // of the solution
-  for (const bool is_rounding : {true, false}) {
-    std::vector<double>& change = is_rounding ? rounding_ : errors_;
-    Eigen::VectorXd state(static_cast<Eigen::Index>(now_->states.size()));
-    for (Eigen::Index k = 0; k < state.size(); ++k) {
-      const std::size_t j = now_->states[static_cast<std::size_t>(k)];
-      // Signs without a pattern, the same in every run.
-      sign_ = sign_ * 6364136223846793005U + 1442695040888963407U;
-      const double added = (is_rounding ? kEpsilon : tolerance) * size_of(j);
-      state(k) = change[j] + ((sign_ >> 40U) % 2 == 0 ? added : -added);
-    }
-    const Eigen::VectorXd next = advance(z, rate_ * step, state);
-    if (!next.allFinite()) {
-      carries_ = false;
-      names_.clear();
-      return found;
-    }
-    Eigen::Map<Eigen::VectorXd>(change.data(), static_cast<Eigen::Index>(change.size())) =
-        now_->all * next;
-    double most = is_rounding ? limit : kAll;
-    for (const std::size_t j : now_->states) {
-      const double share = std::abs(change[j]) / size_of(j);
-      if (!(share > most) || (!is_rounding && found)) continue;
-      most = share;
-      found = Finding{j, 0.0, is_rounding};
-    }
+  double most = limit;
+  for (const std::size_t j : now_->states) {
+    const double share = std::abs(change_[j]) / size_of(j);
+    if (!(share > most)) continue;
+    most = share;
+    found = Finding{j, 0.0};
   }
   return found;
 }
@@ -217,7 +210,7 @@ std::optional<RoundingWatch::Finding> RoundingWatch::note(ModeRun& mode, double 
     waits_ = steps_between_looks(mode.dae().unknown_count(), now_->states.size());
     found = look(step, limit, left);
   }
-  if (!found && carries_) found = carry(mode, step, tolerance, limit);
+  if (!found && carries_) found = carry(mode, step, limit);
   is_over_ = found.has_value();
   std::swap(before_, now_);
   is_interrupted_ = !carries_;

@@ -84,9 +84,6 @@ INSTANTIATE_TEST_SUITE_P(
         scalar(
             "on_the_solution_that_stays",
             [](const Expr& now, const Expr& x) { return kRate * (x - sin(now)); }, kStays, 2.0),
-        scalar(
-            "slowly", [](const Expr& now, const Expr& x) { return 5.0 * (x - sin(now)); },
-            5.0 / 26.0, 20.0),
         pendulum("upright", 0.0, 1e3), pendulum("upright_but_for_rounding", 1e-17, 100.0),
         Case{"saddle",
              [](HybridSystem& system, Mode& mode) {
@@ -124,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
             "stiff", [](const Expr& now, const Expr& x) { return -1e6 * (x - sin(now)); }, 1.0,
             10.0),
         // Over the top of its swing small changes grow, and below they turn.
-        pendulum("swing", 0.5, 100.0),
+        pendulum("swing", 0.5, 200.0),
         Case{"van_der_pol",
              [](HybridSystem& system, Mode& mode) {
                const Expr x = system.variable("x", {.start = 2.0, .fixed = true});
