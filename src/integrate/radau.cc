@@ -253,7 +253,7 @@ StepOutcome Radau::step(double limit) {
       if (!jacobian_is_fresh_) {
         evaluate_jacobian();
         if (newton == NewtonResult::kTooSlow) continue;  // a fresh Jacobian may do at the same step
-      } else if (h <= short_step() && solve_without_readings(t_end, h)) {
+      } else if (regular && h <= short_step() && solve_without_readings(t_end, h)) {
         return cross_jump(t_end, h, natural_step);
       }
       h *= newton == NewtonResult::kTooSlow ? newton_shrink_ : 0.5;
