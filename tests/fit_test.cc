@@ -57,7 +57,7 @@ CompiledModel::Source drivetrain(const Settings& guess) {
       for (const auto& [name, value] : *some) {
         char number[40];
         std::snprintf(number, sizeof number, "%.17g", value);
-        std::erase_if(options.overrides, [&](const auto& o) { return o.first == name; });
+        std::erase_if(options.overrides, [&name = name](const auto& o) { return o.first == name; });
         options.overrides.emplace_back(name, number);
       }
     const ParameterUse use;

@@ -377,7 +377,7 @@ class Servant {
     const CompiledModel::Source with_given = [this, &given](const Settings& settings) {
       Settings all = given;
       for (const auto& [name, value] : settings) {
-        std::erase_if(all, [&](const auto& setting) { return setting.first == name; });
+        std::erase_if(all, [&name = name](const auto& setting) { return setting.first == name; });
         all.emplace_back(name, value);
       }
       return translate_(all);

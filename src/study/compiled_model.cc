@@ -126,7 +126,7 @@ void CompiledModel::Run::set(const Settings& settings) {
   State& s = *state_;
   Settings all = s.settings;
   for (const auto& [name, value] : settings) {
-    std::erase_if(all, [&](const auto& setting) { return setting.first == name; });
+    std::erase_if(all, [&name = name](const auto& setting) { return setting.first == name; });
     all.emplace_back(name, value);
   }
   const bool translates = std::ranges::any_of(

@@ -67,7 +67,7 @@ CompiledModel::Source first_run_of(const Study& study) {
           first = settings_of(study.design, 0)](const Settings& settings) {
     Settings all = settings;
     for (const auto& [name, value] : first)
-      if (std::ranges::none_of(settings, [&](const auto& s) { return s.first == name; }))
+      if (std::ranges::none_of(settings, [&name = name](const auto& s) { return s.first == name; }))
         all.emplace_back(name, value);
     return translate(all);
   };
