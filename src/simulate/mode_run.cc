@@ -139,6 +139,10 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     watch_->refine_by([this](double t, std::vector<double>& x, std::vector<double>& dx) {
       refine_end(t, x, dx);
     });
+  if (has_algebraic_)
+    watch_->read_points_by([this](double t, std::vector<double>& x, std::vector<double>& dx) {
+      read_within_step(t, x.data(), dx.data());
+    });
   compile_transitions(system);
   if (options.measure_constraints && !analysed_->mechanics.constraints.empty())
     monitor_ = std::make_unique<ConstraintMonitor>(system, analysed_->mechanics);
@@ -506,23 +510,26 @@ ModeFlow& ModeRun::flow() {
 }
 
 const std::vector<std::string>& ModeRun::opaque_terms() const { return time_terms_->opaque(); }
+const std::optional<std::string>& ModeRun::pole_of_time() const { return time_terms_->pole(); }
 
 double ModeRun::limit_step(double limit) {
   const double t = integrator().time();
   const double suggested = integrator().suggested_step();
   // The last stage of a step lies at its end, and must not see what begins at the break.
-  const double until = std::nextafter(next_break(t), -std::numeric_limits<double>::infinity());
+  next_kink_ = std::nextafter(next_break(t), -std::numeric_limits<double>::infinity());
   const auto ends_there = [&](double end) {
-    return end > until && end - until <= kSameTime * std::abs(until);
+    return end > next_kink_ && end - next_kink_ <= kSameTime * std::abs(next_kink_);
   };
-  if (until < limit && !ends_there(limit)) limit = until;
+  if (next_kink_ < limit && !ends_there(limit)) limit = next_kink_;
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
   // Where the next few steps are known to be free of falls nothing has to be looked for.
   if (std::min(limit, t + kFreeOfFalls * wanted) > watch_->next_time_event())
     look_ahead(std::min(limit, t + look_ahead_ * wanted));
   const double event = watch_->next_time_event();
-  limit = limit == until && ends_there(event) ? event : std::min(limit, event);
-  return time_terms_->limit_step(t, wanted, limit, tolerance_);
+  limit = limit == next_kink_ && ends_there(event) ? event : std::min(limit, event);
+  const double resolved = time_terms_->limit_step(t, wanted, limit, tolerance_);
+  if (resolved < limit && time_terms_->ends_at_kink()) next_kink_ = resolved;
+  return resolved;
 }
 
 void ModeRun::look_ahead(double until) {
@@ -551,6 +558,7 @@ StepOutcome ModeRun::step(double limit) {
       !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
+  if (outcome.ok() && integrator().time() == next_kink_) integrator().pass_kink();
   if (outcome.status == StepStatus::kSingular && share_forces()) return integrator().step(limit);
   if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
   // Is it the constraints? Small changes of their numbers have not been looked at.
@@ -688,21 +696,22 @@ void ModeRun::refine_end(double t, std::vector<double>& x, std::vector<double>& 
 }
 
 void ModeRun::read_interpolated(double t, SystemState& state) {
-  if (integrator().interpolate_consistently(t, x_.data(), dx_.data())) {
-    scatter(t, x_.data(), dx_.data(), state);
-    return;
-  }
-  integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
+  read_within_step(t, x_.data(), dx_.data());
+  scatter(t, x_.data(), dx_.data(), state);
+}
+
+void ModeRun::read_within_step(double t, double* x, double* dx) {
+  if (integrator().interpolate_consistently(t, x, dx)) return;
+  integrator().interpolate(t, all_unknowns_, x, dx);
   // The projected equation holds for its own choice of states only; the constraints always do.
   ConsistentSolver& solver = projector_ != nullptr && projection_ != nullptr
                                  ? *projection_
                                  : setups_.consistent_of(*active_);
-  const bool ok = !has_algebraic_ || solver.refine(data_, t, x_.data(), dx_.data()).ok();
+  const bool ok = !has_algebraic_ || solver.refine(data_, t, x, dx).ok();
   // Where constraints are redundant the interpolated values may have to change, not only what
   // follows from them.
   if (!ok && &solver == projection_.get())
-    solver.solve_start(data_, t, x_.data(), dx_.data(), std::vector<bool>(x_.size(), false));
-  scatter(t, x_.data(), dx_.data(), state);
+    solver.solve_start(data_, t, x, dx, std::vector<bool>(x_.size(), false));
 }
 
 void ModeRun::transition_values(std::size_t guard, double t, const SystemState& left,
