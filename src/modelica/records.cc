@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/stack.h"
+#include "base/stop_request.h"
 #include "modelica/expression_children.h"
 #include "modelica/flattener.h"
 
@@ -39,6 +41,11 @@ Layers Flattener::local_layers(Instance& holder, const ClassInfo::Element& eleme
 Value Flattener::make_record(Instance& record, const std::vector<NamedValue>& given,
                              const Layers& outer, bool may_lack, const Place& place) {
   const ClassInfo& info = *record.type.info;
+  check_stop();
+  if (stack_is_low())
+    throw Error(fmt::format("'{}' contains itself without end, or lies too deep",
+                            info.definition->name),
+                place.location());
   Locals locals;
   std::vector<Layers> layers(info.elements.size());
   std::vector<bool> done(info.elements.size(), false);
