@@ -84,9 +84,9 @@ void follow_known(const Mode& mode, bool assumes, std::vector<bool>& known,
     std::erase_if(open[i], [&](const Expr& x) { return known[x.node()->index]; });
     if (open[i].size() != 1) continue;
     const Expr x = open[i].front();
-    std::optional<Expr> value = solved_for(x, mode.equations[i].equality);
+    const std::optional<Expr> value = solved_for(x, mode.equations[i].equality);
     if (!value) continue;
-    found.push_back({x.node()->index, *std::move(value)});
+    found.push_back({x.node()->index, *value});
     known[x.node()->index] = true;
     for (const std::size_t k : equations_with[x.node()->index]) waiting.push_back(k);
   }
