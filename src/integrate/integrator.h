@@ -16,6 +16,7 @@ enum class StepStatus {
   kSingular,      // the iteration matrix is singular at every step size tried
   kNotFinite,     // an equation gives NaN or infinity
   kRanksChanged,  // the characteristic values of the mode changed inside it
+  kPole,          // a term of time alone goes to infinity there
 };
 
 // What a step came to. `index` is the offending equation (kNotFinite) or unknown (kSingular: the
@@ -72,6 +73,9 @@ class Integrator {
   // Takes the last step again so that it ends at t, previous_time() < t <= the end it had: a point
   // of full accuracy, not an interpolated one. The integrator then stands at t.
   virtual StepOutcome retake(double t) = 0;
+
+  // The solution has a kink where the last step ends: methods of several steps begin anew there.
+  virtual void pass_kink() {}
 
   // Values of the listed unknowns on the continuous extension of the last step (t within it);
   // x and dx are full-length, only the listed places are written.

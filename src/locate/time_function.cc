@@ -208,4 +208,26 @@ double resolved_until(TimeFunction& function, double from, double until, double 
   return end;
 }
 
+bool has_kink_at(TimeFunction& function, double t) {
+  const double near = kGrace * rounding_of(t, t);
+  return !function.range_over(t - near, t + near).is_smooth;
+}
+
+bool has_pole_at(TimeFunction& function, double t, double reach) {
+  const double near = kGrace * rounding_of(t, t);
+  if (function.range_over(t - near, t + near).coefficient[0].is_finite()) return false;
+  // With the power of the distance that divides the two orders.
+  constexpr double kCloser = 1e-3;
+  constexpr double kLeastGrowth = 500.0;
+  const auto size_at = [&](double distance) { return std::abs(function.value(t - distance)); };
+  double distance = std::min(1e-2 * reach, 1e9 * near);
+  double size = size_at(distance);
+  for (int k = 0; k < 2; ++k) {
+    const double closer = size_at(distance *= kCloser);
+    if (!(closer >= kLeastGrowth * size)) return false;
+    size = closer;
+  }
+  return true;
+}
+
 }  // namespace saltus

@@ -56,4 +56,11 @@ TimeFall first_fall(TimeFunction& function, double from, double until);
 // `negligible` do not count. Later than `from` in any case.
 double resolved_until(TimeFunction& function, double from, double until, double negligible);
 
+// Whether a kink, jump or pole lies within a few roundings of t.
+bool has_kink_at(TimeFunction& function, double t);
+
+// Whether the function grows without bound towards t, as the inverse of what is left or faster.
+// `reach` is how far before t it is known.
+bool has_pole_at(TimeFunction& function, double t, double reach);
+
 }  // namespace saltus

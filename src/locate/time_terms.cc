@@ -118,6 +118,17 @@ TimeCourses::TimeCourses(const DaeDefinition& written, bool with_states) : writt
   for (std::size_t j = 0; j < is_state.size(); ++j)
     if (is_state[j] && !known[j]) make_known(j);
   follow();
+  // What a nonlinear equation gives stays as it is; others may be formulas of it.
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (open[i] != 1) continue;
+    for (const Expr& leaf : leaves_of(written.residuals[i])) {
+      const auto found = index.find(leaf.node());
+      if (found == index.end() || known[found->second]) continue;
+      make_known(found->second);
+      break;
+    }
+    follow();
+  }
 }
 
 Expr TimeCourses::insert(const Expr& formula, std::size_t count) const {
@@ -204,12 +215,13 @@ TimeTerms::TimeTerms(const DaeDefinition& written, const TimeCourses& courses,
       opaque_.push_back("(a formula of too many operations)");
       break;
     }
-    terms_.push_back({TimeFunction(term, symbols)});
+    terms_.push_back({TimeFunction(term, symbols), term});
   }
 }
 
 void TimeTerms::bind(const DaeData& data) {
   resolved_until_ = -std::numeric_limits<double>::infinity();
+  pole_.reset();
   for (Term& term : terms_) {
     // What was found of a function stays true.
     if (!term.function.bind(data)) continue;
@@ -224,6 +236,7 @@ double TimeTerms::limit_step(double t, double wanted, double limit, double toler
   if (terms_.empty() || needed <= resolved_until_) return limit;
   const double near = std::min(limit, t + kReach * wanted);
   double all = std::numeric_limits<double>::infinity();
+  ends_at_kink_ = false;
   for (Term& term : terms_) {
     if (term.stuck <= kMostCrawls && term.resolved_until < needed) {
       const double size = term.function.range_over(t, near).coefficient[0].magnitude();
@@ -234,8 +247,14 @@ double TimeTerms::limit_step(double t, double wanted, double limit, double toler
       term.reach = term.resolved_until >= reach ? kFurther * term.reach : kReach;
       const bool crawls = term.resolved_until - t < kCrawl * (reach - t);
       term.stuck = crawls ? term.stuck + 1 : 0;
+      term.has_kink =
+          term.resolved_until < reach && has_kink_at(term.function, term.resolved_until);
+      if (crawls && term.has_kink && has_pole_at(term.function, t, reach - t))
+        pole_ = to_string(term.formula);
     }
-    if (term.stuck <= kMostCrawls) all = std::min(all, term.resolved_until);
+    if (term.stuck > kMostCrawls || term.resolved_until > all) continue;
+    ends_at_kink_ = term.has_kink || (ends_at_kink_ && term.resolved_until == all);
+    all = term.resolved_until;
   }
   resolved_until_ = all;
   return std::min(limit, resolved_until_);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -44,6 +45,11 @@ class TimeTerms {
 
   // The latest end, up to `limit`, of a step from t that may be `wanted` long.
   double limit_step(double t, double wanted, double limit, double tolerance);
+  // Whether a term has a kink at the end that was found last: what a method remembers of the steps
+  // before says nothing of those after it.
+  bool ends_at_kink() const { return ends_at_kink_; }
+  // The term that has a pole where the next step would begin.
+  const std::optional<std::string>& pole() const { return pole_; }
 
   // Functions of time that nothing is known of between points.
   const std::vector<std::string>& opaque() const { return opaque_; }
@@ -51,14 +57,18 @@ class TimeTerms {
  private:
   struct Term {
     TimeFunction function;
+    Expr formula;
     double size = 0.0;  // the largest it has been or may be in a step that was asked about
     double resolved_until = -std::numeric_limits<double>::infinity();
-    double reach = 0.0;  // of the next search, in steps
-    int stuck = 0;       // searches in a row that have hardly got on
+    double reach = 0.0;     // of the next search, in steps
+    int stuck = 0;          // searches in a row that have hardly got on
+    bool has_kink = false;  // where it is resolved until
   };
   std::vector<Term> terms_;
   std::vector<std::string> opaque_;
   double resolved_until_ = -std::numeric_limits<double>::infinity();  // all of them
+  bool ends_at_kink_ = false;
+  std::optional<std::string> pole_;
 };
 
 }  // namespace saltus

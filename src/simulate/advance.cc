@@ -89,6 +89,10 @@ StepOutcome take_step(Run& run) {
   if (run.delays != nullptr)
     limit = std::min(limit, run.now.mode->integrator().time() + run.delays->longest_step());
   limit = run.now.mode->limit_step(limit);
+  if (run.now.mode->pole_of_time()) {
+    catch_up(run);
+    return {StepStatus::kPole, 0};
+  }
   const bool shared = !run.now.mode->shared().empty();
   const StepOutcome outcome = run.now.mode->step(limit);
   if (!shared && !run.now.mode->shared().empty()) warn_of_shared_forces(run);
@@ -193,6 +197,10 @@ void stop_for(Run& run, const StepOutcome& outcome) {
       stop(run, StopReason::kNotFinite,
            fmt::format("{} is not finite just after {}", run.now.mode->equation_name(outcome.index),
                        place_of(run)));
+      return;
+    case StepStatus::kPole:
+      stop(run, StopReason::kNotFinite,
+           fmt::format("{} goes to infinity {}", *run.now.mode->pole_of_time(), place_of(run)));
       return;
     case StepStatus::kSingular:
       stop(run, StopReason::kSingular,

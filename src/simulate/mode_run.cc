@@ -492,17 +492,21 @@ void ModeRun::restart(double t) {
 ModeRun::~ModeRun() = default;
 
 const std::vector<std::string>& ModeRun::opaque_terms() const { return time_terms_->opaque(); }
+const std::optional<std::string>& ModeRun::pole_of_time() const { return time_terms_->pole(); }
 
 double ModeRun::limit_step(double limit) {
   const double t = integrator().time();
   const double suggested = integrator().suggested_step();
-  limit = std::min(limit, next_break(t));
+  next_kink_ = next_break(t);
+  limit = std::min(limit, next_kink_);
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
   // Where the next few steps are known to be free of falls nothing has to be looked for.
   if (std::min(limit, t + kFreeOfFalls * wanted) > watch_->next_time_event())
     look_ahead(std::min(limit, t + look_ahead_ * wanted));
   limit = std::min(limit, watch_->next_time_event());
-  return time_terms_->limit_step(t, wanted, limit, tolerance_);
+  const double resolved = time_terms_->limit_step(t, wanted, limit, tolerance_);
+  if (resolved < limit && time_terms_->ends_at_kink()) next_kink_ = resolved;
+  return resolved;
 }
 
 void ModeRun::look_ahead(double until) {
@@ -524,6 +528,7 @@ StepOutcome ModeRun::step(double limit) {
       !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
+  if (outcome.ok() && integrator().time() == next_kink_) integrator().pass_kink();
   if (outcome.status == StepStatus::kSingular && share_forces()) return integrator().step(limit);
   if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
   // Is it the constraints? Small changes of their numbers have not been looked at.
@@ -661,21 +666,22 @@ void ModeRun::refine_end(double t, std::vector<double>& x, std::vector<double>& 
 }
 
 void ModeRun::read_interpolated(double t, SystemState& state) {
-  if (integrator().interpolate_consistently(t, x_.data(), dx_.data())) {
-    scatter(t, x_.data(), dx_.data(), state);
-    return;
-  }
-  integrator().interpolate(t, all_unknowns_, x_.data(), dx_.data());
+  read_within_step(t, x_.data(), dx_.data());
+  scatter(t, x_.data(), dx_.data(), state);
+}
+
+void ModeRun::read_within_step(double t, double* x, double* dx) {
+  if (integrator().interpolate_consistently(t, x, dx)) return;
+  integrator().interpolate(t, all_unknowns_, x, dx);
   // The projected equation holds for its own choice of states only; the constraints always do.
   ConsistentSolver& solver = projector_ != nullptr && projection_ != nullptr
                                  ? *projection_
                                  : setups_.consistent_of(*active_);
-  const bool ok = !has_algebraic_ || solver.refine(data_, t, x_.data(), dx_.data()).ok();
+  const bool ok = !has_algebraic_ || solver.refine(data_, t, x, dx).ok();
   // Where constraints are redundant the interpolated values may have to change, not only what
   // follows from them.
   if (!ok && &solver == projection_.get())
-    solver.solve_start(data_, t, x_.data(), dx_.data(), std::vector<bool>(x_.size(), false));
-  scatter(t, x_.data(), dx_.data(), state);
+    solver.solve_start(data_, t, x, dx, std::vector<bool>(x_.size(), false));
 }
 
 void ModeRun::transition_values(std::size_t guard, double t, const SystemState& left,

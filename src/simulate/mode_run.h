@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -50,6 +51,8 @@ class ModeRun {
   double limit_step(double limit);
   // Functions of time in the equations that may hide something between two steps.
   const std::vector<std::string>& opaque_terms() const;
+  // A term of time alone that has a pole where the next step would begin.
+  const std::optional<std::string>& pole_of_time() const;
   const std::vector<std::uint32_t>& all_unknowns() const { return all_unknowns_; }
   // The form that finds consistent points for this one: itself, if it does so.
   ModeRun& starting_form() { return start_ != nullptr ? start_->starting_form() : *this; }
@@ -164,6 +167,7 @@ class ModeRun {
   ConsistentOutcome complete(double t, SystemState& state);
   void hand_over(double t, SystemState& state);
   bool settle_start(double t, SystemState& state);
+  void read_within_step(double t, double* x, double* dx);
   void refine_end(double t, std::vector<double>& x, std::vector<double>& dx);
   bool is_no_jump(double t, double change, double size, double slope) const;
   bool carries_over(double t, const SystemState& before, const SystemState& after) const;
@@ -191,6 +195,7 @@ class ModeRun {
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
   std::vector<double> breaks_;  // where the equations have kinks by time alone
+  double next_kink_ = std::numeric_limits<double>::infinity();
   std::unique_ptr<TimeTerms> time_terms_;
   double tolerance_;
   ModeSetup* active_ = nullptr;
