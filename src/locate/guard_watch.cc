@@ -22,10 +22,6 @@ constexpr int kMaxCorrections = 40;
 constexpr double kShorter = 0.25;
 constexpr int kMaxCuts = 30;
 constexpr int kMaxShortened = 8;
-// Degree in the unknowns up to which a guard has so few zeros along a step that samples tell them.
-constexpr int kToldBySamples = 2;
-// A step is not shortened to less of it where a guard is too intricate to be looked at at once.
-constexpr double kLeastReach = 1e-3;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // From so many guards on they are looked at one by one, those that come later not at all.
 constexpr std::size_t kMany = 8;
@@ -198,14 +194,14 @@ GuardWatch::Enclosures GuardWatch::Enclosures::make(const AnalysedMode& mode,
       time_guards.push_back({g, TimeFunction(of_time, def)});
       continue;
     }
+    // Polynomials are told by samples.
     const Expr inserted = mode.rewrite(courses.insert_all(written));
-    const int degree = polynomial_degree(inserted, along);
     std::optional<StepFunction> function;
-    if (degree < 0 || degree > kToldBySamples) function = StepFunction::make(inserted, def);
+    if (polynomial_degree(inserted, along) < 0) function = StepFunction::make(inserted, def);
     if (!function) continue;
     has_changed = has_changed || !inserted.same_as(values.back());
     values.back() = inserted;
-    degrees[g] = degree;
+    degrees[g] = polynomial_degree(inserted, along);
     along_step.back() = std::move(function);
   }
   Tape guards = mode.guards;
@@ -561,22 +557,6 @@ bool GuardWatch::stays_in_band(std::size_t guard) const {
   return !inside(samples.front()) || std::ranges::all_of(samples, inside);
 }
 
-// A guard that a constraint of the mode keeps at zero leaves it on the extension only, for which
-// the constraint does not hold.
-bool GuardWatch::is_kept_in_band(std::size_t guard, const Integrator& integrator) {
-  if (!read_point_) return false;
-  const double t0 = integrator.previous_time();
-  const double t1 = integrator.time();
-  const auto points = five_sample_points();
-  for (std::size_t k = points.size() - 1; k > 0; --k) {  // most likely it has left at the end
-    const double t = k + 1 == points.size() ? t1 : t0 + points[k] * (t1 - t0);
-    read_point_(t, x_, dx_);
-    evaluate_without_offsets(t, x_.data(), dx_.data(), values_.data());
-    if (!(std::abs(values_[guard]) <= states_[guard].band())) return false;
-  }
-  return true;
-}
-
 // What stays as it is without a closer look: an armed guard whose samples exclude a root or that is
 // zero throughout, and one in a band. Most guards do in most steps.
 void GuardWatch::find_guards_near_zero(const Integrator& integrator) {
@@ -670,15 +650,14 @@ bool GuardWatch::is_proved_clear(std::size_t guard, const Integrator& integrator
   return function->is_clear(enclosures_->step, offsets_[guard]);
 }
 
-// Cuts between which few samples tell the course of a guard, and how far they reach.
-double GuardWatch::find_cuts(std::size_t guard, const Integrator& integrator) {
-  enclosures_->cuts.clear();
+// Between them few samples tell the course of a guard.
+std::span<const double> GuardWatch::cuts_for(std::size_t guard, const Integrator& integrator) {
   std::optional<StepFunction>& function = enclosures_->along_step[guard];
-  if (!function || unproven_[guard] == 0.0) return 1.0;
-  if (!enclosures_->has_step && !enclosures_->step.read(integrator)) return 1.0;
+  if (!function || unproven_[guard] == 0.0) return {};
+  if (!enclosures_->has_step && !enclosures_->step.read(integrator)) return {};
   enclosures_->has_step = true;
-  const double reach = function->cut(enclosures_->step, offsets_[guard], enclosures_->cuts);
-  return reach;
+  function->cut(enclosures_->step, offsets_[guard], enclosures_->cuts);
+  return enclosures_->cuts;
 }
 
 // Whether a guard that the extension shows below zero from the start on is so on the solution.
@@ -716,7 +695,6 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
     const auto without_offset = [&](double s) { return along(s) - offsets_[g]; };
     const Band band{offsets_[g], state.band(), state.threshold(), along_step};
     const std::optional<double> above = leaves_band(without_offset, samples, band, isolator_);
-    if (above && is_kept_in_band(g, integrator)) return;
     if (above && *above < 1.0 && *above * h > 4.0 * kEpsilon * std::abs(t0 + h)) {
       // It comes back within the step, or the extension overshoots: the solution itself tells at
       // the end of a shorter step.
@@ -744,16 +722,13 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   info.degree = along_step;
   info.at_start = samples.front();
   info.at_end = samples.back();
-  const double reach = find_cuts(g, integrator);
-  info.cuts = enclosures_->cuts;
+  info.cuts = cuts_for(g, integrator);
   if (!state.armed && state.was_held) info.noise = state.threshold();
   // Where time hardly resolves the step, or the way from its start, a guard is a staircase; its
   // treads are no contacts.
   const double time_noise = kEpsilon * std::abs(t0 + h);
   const bool is_staircase = time_noise > 1e-7 * h;
   const RootReport report = isolator_.isolate(along, info);
-  double known_until = std::min(reach, report.proven_until);
-  if (known_until < kLeastReach) known_until = 1.0;
   bool armed = state.armed || rises;
   if (armed && report.roots.empty() && !is_staircase && offsets_[g] == 0.0)
     note_touch(g, along, integrator);
@@ -784,17 +759,10 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
     if (root.kind == RootKind::kFlat && root.after >= 0) continue;
     if (root.after < 0 || (root.kind == RootKind::kFalling && root.s >= 1.0)) {
       if (root.kind != RootKind::kGrazing) {
-        if (root.s > known_until) break;
         consider(g, root.s);
-        state.armed = armed;
-        return;
+        break;
       }
     }
-  }
-  if (known_until < std::min(first_root_, 1.0)) {
-    retake(integrator, t0 + known_until * h);
-    look_again_ = true;
-    return;
   }
   state.armed = armed;
 }
@@ -907,16 +875,10 @@ bool GuardWatch::pin_down(Integrator& integrator) {
   }
   firing_.time = integrator.time();
   evaluate_end(integrator);
-  // A guard that jumps is beyond its zero at the end of the bracket only.
-  if (bracketed && values_[g] > 1e3 * noise && high - low <= resolution) {
-    if (!retake(integrator, high)) return !firing_.outcome.ok();
-    firing_.time = integrator.time();
-    evaluate_end(integrator);
-  }
-  // A close pair seen on the extension may be no crossing of the solution, or one that lies a
-  // little elsewhere: the shorter step tells.
+  // A close pair seen on the extension may be no crossing of the solution: then the shortened step
+  // simply stands, and the next one looks again.
   const double tolerated = std::max(noise * 1e3, std::abs(slope) * 4.0 * resolution);
-  if (!bracketed && values_[g] > tolerated) return false;
+  if (!bracketed && values_[g] > tolerated) return true;
   // The extension of a long step may show two roots in the wrong order: what is beyond zero here
   // has crossed it before, and the shorter step tells where.
   for (std::size_t other = 0; other < states_.size(); ++other) {

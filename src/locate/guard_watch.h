@@ -86,12 +86,6 @@ class GuardWatch {
   using Refinement = std::function<void(double t, std::vector<double>& x, std::vector<double>& dx)>;
   void refine_by(Refinement refinement) { refinement_ = std::move(refinement); }
 
-  // Gives a point within the last step at which all equations of the mode hold, which the
-  // continuous extension does not give where there are constraints.
-  using PointReader =
-      std::function<void(double t, std::vector<double>& x, std::vector<double>& dx)>;
-  void read_points_by(PointReader reader) { read_point_ = std::move(reader); }
-
   // No time guard falls to zero before: where the next one does, or as far as look_ahead() has
   // proved that none does; infinity if none ever does.
   double next_time_event() const { return next_time_event_; }
@@ -138,7 +132,6 @@ class GuardWatch {
     return offsets_[guard] > 0.0 && states_[guard].width == 0.0;
   }
   bool stays_in_band(std::size_t guard) const;
-  bool is_kept_in_band(std::size_t guard, const Integrator& integrator);
   // Degree along a step; -1: not known.
   int degree(std::size_t guard, const Integrator& integrator) const;
 
@@ -164,7 +157,7 @@ class GuardWatch {
   void shorten_to_first_root();
   bool stays_clear_before_root(std::size_t guard) const;
   bool is_proved_clear(std::size_t guard, const Integrator& integrator);
-  double find_cuts(std::size_t guard, const Integrator& integrator);
+  std::span<const double> cuts_for(std::size_t guard, const Integrator& integrator);
   void save_states();
   void restore_states();
   bool is_real(std::size_t guard, std::span<const Root> roots, Integrator& integrator);
@@ -189,7 +182,6 @@ class GuardWatch {
   std::vector<std::size_t> held_before_;
   RootIsolator isolator_;
   Refinement refinement_;
-  PointReader read_point_;
   Tape::Workspace registers_, size_registers_;
   std::vector<double> values_, x_, dx_;
   LaneTape lanes_;  // of the guards, at four sample points

@@ -107,7 +107,13 @@ std::optional<StepFunction> StepFunction::make(const Expr& formula, const DaeDef
   NodeMap position;
   std::vector<const Node*> order;
   append_postorder(formula.node(), position, order);
-  if (std::ranges::any_of(order, [](const Node* node) { return node->op == Op::kCall; })) return {};
+  // The side on which a relation of a flat model lies is a held value, which chooses the sign.
+  const auto has_kinks = [](const Node* node) {
+    if (node->op == Op::kSelect) return node->children[0]->op != Op::kSlot;
+    return node->op > Op::kSelect || node->op == Op::kMin || node->op == Op::kMax ||
+           (node->op >= Op::kAbs && node->op <= Op::kNot) || is_boolean(node->op);
+  };
+  if (std::ranges::any_of(order, has_kinks)) return {};
   StepFunction result(formula);
   const std::pair<Kind, const std::vector<Expr>*> lists[] = {
       {Kind::kUnknown, &symbols.unknowns},
@@ -180,30 +186,28 @@ bool StepFunction::is_clear(const StepPolynomials& step, double offset, double b
          is_clear(step, offset, middle, end, budget);
 }
 
-double StepFunction::cut(const StepPolynomials& step, double offset, std::vector<double>& cuts) {
+void StepFunction::cut(const StepPolynomials& step, double offset, std::vector<double>& cuts) {
   cuts.clear();
   int budget = kBudget;
-  const double end = cut(step, offset, -1.0, 1.0, budget, cuts);
-  cuts.pop_back();  // where it ends
-  return 0.5 * (1.0 + end);
+  cut(step, offset, -1.0, 1.0, budget, cuts);
+  if (!cuts.empty()) cuts.pop_back();  // the end of the step
 }
 
-double StepFunction::cut(const StepPolynomials& step, double offset, double begin, double end,
-                         int& budget, std::vector<double>& cuts) {
-  --budget;
+void StepFunction::cut(const StepPolynomials& step, double offset, double begin, double end,
+                       int& budget, std::vector<double>& cuts) {
   const CellCourse& course = over(step, begin, end);
   const double size = course.middle.coefficient[0].magnitude();
   const bool is_resolved =
       course.remainder() <= std::max(kDecrease * course.variation(),
                                      64.0 * std::numeric_limits<double>::epsilon() * size);
-  if (is_resolved || end - begin < kShortest || excludes_zero(shifted(course.range(), offset))) {
+  if (is_resolved || --budget < 0 || end - begin < kShortest ||
+      excludes_zero(shifted(course.range(), offset))) {
     cuts.push_back(0.5 * (1.0 + end));
-    return end;
+    return;
   }
   const double middle = 0.5 * (begin + end);
-  const double reached = cut(step, offset, begin, middle, budget, cuts);
-  if (reached < middle || budget < 0) return reached;
-  return cut(step, offset, middle, end, budget, cuts);
+  cut(step, offset, begin, middle, budget, cuts);
+  cut(step, offset, middle, end, budget, cuts);
 }
 
 }  // namespace saltus

@@ -47,7 +47,7 @@ class StepFunction {
  public:
   static constexpr std::size_t kMostCuts = 1024;
 
-  // None if the formula calls a function.
+  // None if the formula may have kinks, or calls a function.
   static std::optional<StepFunction> make(const Expr& formula, const DaeDefinition& symbols);
 
   // Takes over the numbers; to be called when held values have changed.
@@ -56,18 +56,16 @@ class StepFunction {
   // Whether value + offset is proved to have no zero in the step.
   bool is_clear(const StepPolynomials& step, double offset);
   // Fractions of the step between which few samples tell its course: its Taylor expansion
-  // decreases, it has no zero there, or a kink lies within less than can be told apart. Returns how
-  // far they reach: 1, or less where that would be too much work at once. Nothing is allocated once
-  // `cuts` is large enough.
-  double cut(const StepPolynomials& step, double offset, std::vector<double>& cuts);
+  // decreases, or it has no zero there. Nothing is allocated once `cuts` is large enough.
+  void cut(const StepPolynomials& step, double offset, std::vector<double>& cuts);
 
  private:
   explicit StepFunction(const Expr& formula) : formula_(formula) {}
   void place(const StepPolynomials& step, const Interval& cell);
   const CellCourse& over(const StepPolynomials& step, double begin, double end);
   bool is_clear(const StepPolynomials& step, double offset, double begin, double end, int& budget);
-  double cut(const StepPolynomials& step, double offset, double begin, double end, int& budget,
-             std::vector<double>& cuts);
+  void cut(const StepPolynomials& step, double offset, double begin, double end, int& budget,
+           std::vector<double>& cuts);
 
   enum class Kind { kTime, kUnknown, kDerivative, kParameter, kHeld };
   struct Leaf {

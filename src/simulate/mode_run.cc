@@ -139,10 +139,6 @@ ModeRun::ModeRun(const HybridSystem& system, std::unique_ptr<const AnalysedMode>
     watch_->refine_by([this](double t, std::vector<double>& x, std::vector<double>& dx) {
       refine_end(t, x, dx);
     });
-  if (has_algebraic_)
-    watch_->read_points_by([this](double t, std::vector<double>& x, std::vector<double>& dx) {
-      read_within_step(t, x.data(), dx.data());
-    });
   compile_transitions(system);
   if (options.measure_constraints && !analysed_->mechanics.constraints.empty())
     monitor_ = std::make_unique<ConstraintMonitor>(system, analysed_->mechanics);
