@@ -28,6 +28,8 @@ constexpr double kFirstLook = 512.0;
 constexpr double kFurther = 4.0;
 // Relative: what is nearer than this to the end of a step was meant by it.
 constexpr double kSameTime = 1e-12;
+// Relative: as near as enclosures tell where a kink lies.
+constexpr double kBeyondKink = 256.0 * std::numeric_limits<double>::epsilon();
 // How many steps must be known to be free of them.
 constexpr double kFreeOfFalls = 2.0;
 
@@ -509,23 +511,48 @@ const std::vector<std::string>& ModeRun::opaque_terms() const { return time_term
 const std::optional<std::string>& ModeRun::pole_of_time() const { return time_terms_->pole(); }
 
 double ModeRun::limit_step(double limit) {
+  if (integrator().time() == kink_.time) begin_after_kink();
+  kink_ = {};
   const double t = integrator().time();
   const double suggested = integrator().suggested_step();
   // The last stage of a step lies at its end, and must not see what begins at the break.
-  next_kink_ = std::nextafter(next_break(t), -std::numeric_limits<double>::infinity());
-  const auto ends_there = [&](double end) {
-    return end > next_kink_ && end - next_kink_ <= kSameTime * std::abs(next_kink_);
-  };
-  if (next_kink_ < limit && !ends_there(limit)) limit = next_kink_;
+  const double begins_anew = next_break(t);
+  const double kink = std::nextafter(begins_anew, -std::numeric_limits<double>::infinity());
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
   // Where the next few steps are known to be free of falls nothing has to be looked for.
-  if (std::min(limit, t + kFreeOfFalls * wanted) > watch_->next_time_event())
-    look_ahead(std::min(limit, t + look_ahead_ * wanted));
+  const double reach = std::min(limit, kink);
+  if (std::min(reach, t + kFreeOfFalls * wanted) > watch_->next_time_event())
+    look_ahead(std::min(reach, t + look_ahead_ * wanted));
   const double event = watch_->next_time_event();
-  limit = limit == next_kink_ && ends_there(event) ? event : std::min(limit, event);
-  const double resolved = time_terms_->limit_step(t, wanted, limit, tolerance_);
-  if (resolved < limit && time_terms_->ends_at_kink()) next_kink_ = resolved;
-  return resolved;
+  const double first = std::min({limit, kink, event});
+  const double end = time_terms_->limit_step(t, std::min(wanted, first - t), first, tolerance_);
+  // No step is left between the end of this one and what it was meant to reach.
+  const auto is_meant = [&](double exact) {
+    return exact >= end && exact - end <= kSameTime * std::abs(end);
+  };
+  if (is_meant(event)) return event;
+  if (is_meant(limit)) return limit;
+  if (end == kink)
+    kink_ = {end, begins_anew};
+  else if (end < first && time_terms_->ends_at_kink())
+    kink_ = {end, end + kBeyondKink * std::abs(end)};
+  return end;
+}
+
+// What a method knows of the steps before says nothing of those after a kink or jump, so it begins
+// anew, at a point that satisfies the equations just after.
+void ModeRun::begin_after_kink() {
+  const Integrator& before = integrator();
+  const double t = std::nextafter(kink_.begins_anew, std::numeric_limits<double>::infinity());
+  const double step = before.suggested_step();
+  std::copy(before.x().begin(), before.x().end(), x_.begin());
+  std::copy(before.dx().begin(), before.dx().end(), dx_.begin());
+  if (!setups_.complete(*active_, t, x_.data(), dx_.data()) &&
+      !setups_.consistent_of(*active_).solve(data_, t, x_.data(), dx_.data()).ok()) {
+    std::copy(before.x().begin(), before.x().end(), x_.begin());
+    std::copy(before.dx().begin(), before.dx().end(), dx_.begin());
+  }
+  integrator().restart(t, x_, dx_, step);
 }
 
 void ModeRun::look_ahead(double until) {
@@ -554,7 +581,6 @@ StepOutcome ModeRun::step(double limit) {
       !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
-  if (outcome.ok() && integrator().time() == next_kink_) integrator().pass_kink();
   if (outcome.status == StepStatus::kSingular && share_forces()) return integrator().step(limit);
   if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
   // Is it the constraints? Small changes of their numbers have not been looked at.

@@ -163,6 +163,7 @@ class ModeRun {
   }
   void look_ahead(double until);
   double next_break(double t) const;
+  void begin_after_kink();
   bool share_forces();
   bool reselect();
   bool update_projector(double t, const double* x);
@@ -201,7 +202,11 @@ class ModeRun {
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
   std::vector<double> breaks_;  // where equations or guards have kinks by time alone
-  double next_kink_ = std::numeric_limits<double>::infinity();
+  struct Kink {
+    double time = std::numeric_limits<double>::quiet_NaN();  // where the step ends
+    double begins_anew = 0.0;                                // where what follows begins
+  };
+  Kink kink_;  // that the step under way leads to
   std::unique_ptr<TimeTerms> time_terms_;
   double tolerance_;
   ModeSetup* active_ = nullptr;

@@ -57,10 +57,19 @@ struct RoundingWatch::Linear {
   Eigen::MatrixXd all;              // unknowns by states
 };
 
+struct RoundingWatch::Work {
+  std::vector<double> values;       // of the Jacobian
+  std::vector<Eigen::Index> place;  // by unknown: among the states, or -1
+  Eigen::MatrixXd by_others, by_states;
+  Eigen::PartialPivLU<Eigen::MatrixXd> lu;
+  Eigen::EigenSolver<Eigen::MatrixXd> eigen;
+};
+
 RoundingWatch::RoundingWatch()
     : before_(std::make_unique<Linear>()),
       middle_(std::make_unique<Linear>()),
-      now_(std::make_unique<Linear>()) {}
+      now_(std::make_unique<Linear>()),
+      work_(std::make_unique<Work>()) {}
 
 RoundingWatch::~RoundingWatch() = default;
 
@@ -71,7 +80,8 @@ bool RoundingWatch::linearise(ModeRun& mode, double t, Linear& out) {
   const Integrator& integrator = mode.integrator();
   out.states.clear();
   if (n > kMostUnknowns || dae.equation_count() != n || integrator.x().size() != n) return false;
-  std::vector<Eigen::Index> place(n, -1);  // among the states
+  auto& [values, place, by_others, by_states, lu, eigen] = *work_;
+  place.assign(n, -1);
   for (std::size_t j = 0; j < n; ++j) {
     if (!dae.is_differential(j)) continue;
     place[j] = static_cast<Eigen::Index>(out.states.size());
@@ -81,15 +91,15 @@ bool RoundingWatch::linearise(ModeRun& mode, double t, Linear& out) {
   if (out.states.empty() || out.states.size() > kMostStates) return false;
   const Pattern& pattern = dae.pattern();
   const auto nonzeros = static_cast<std::size_t>(pattern.nonzeros());
-  std::vector<double> values(2 * nonzeros);
+  values.resize(2 * nonzeros);
   x_.assign(integrator.x().begin(), integrator.x().end());
   dx_.assign(integrator.dx().begin(), integrator.dx().end());
   if (t < integrator.time()) integrator.interpolate(t, mode.all_unknowns(), x_.data(), dx_.data());
   dae.jacobian(mode.data(), t, x_.data(), dx_.data(), values.data());
   const auto size = static_cast<Eigen::Index>(n);
   // What the states determine: their slopes and the other unknowns.
-  Eigen::MatrixXd by_others = Eigen::MatrixXd::Zero(size, size);
-  Eigen::MatrixXd by_states = Eigen::MatrixXd::Zero(size, count);
+  by_others.setZero(size, size);
+  by_states.setZero(size, count);
   for (int j = 0; j < pattern.columns; ++j) {
     const Eigen::Index state = place[static_cast<std::size_t>(j)];
     for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
@@ -100,7 +110,8 @@ bool RoundingWatch::linearise(ModeRun& mode, double t, Linear& out) {
     }
   }
   if (!by_others.allFinite() || !by_states.allFinite()) return false;
-  out.all = by_others.partialPivLu().solve(by_states);
+  lu.compute(by_others);
+  out.all = lu.solve(by_states);
   if (!out.all.allFinite()) return false;  // of higher index, as it stands
   out.slopes.resize(count, count);
   for (Eigen::Index k = 0; k < count; ++k) {
@@ -114,7 +125,8 @@ bool RoundingWatch::linearise(ModeRun& mode, double t, Linear& out) {
 
 std::optional<RoundingWatch::Finding> RoundingWatch::look(double step, double limit, double left) {
   const double before = std::exchange(rate_, 0.0);
-  const Eigen::EigenSolver<Eigen::MatrixXd> eigen(now_->slopes);
+  Eigen::EigenSolver<Eigen::MatrixXd>& eigen = work_->eigen;
+  eigen.compute(now_->slopes);
   if (eigen.info() != Eigen::Success) return std::nullopt;
   Eigen::Index fastest = 0;
   rate_ = eigen.eigenvalues().real().maxCoeff(&fastest);

@@ -43,6 +43,7 @@ class RoundingWatch {
 
  private:
   struct Linear;
+  struct Work;  // memory that is used again
   bool linearise(ModeRun& mode, double t, Linear& out);
   std::optional<Finding> look(double step, double limit, double left);
   std::optional<Finding> carry(ModeRun& mode, double step, double limit);
@@ -58,6 +59,7 @@ class RoundingWatch {
   std::size_t sign_ = 0;
   std::vector<double> x_, dx_;
   std::unique_ptr<Linear> before_, middle_, now_;
+  std::unique_ptr<Work> work_;
 };
 
 }  // namespace saltus
