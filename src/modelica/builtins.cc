@@ -424,6 +424,14 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
                             ? lookup(r->parts[0].name, scope)
                             : Found{};
     if (found.instance != nullptr) {
+      // A[:, size(A, 1)] asks for a size that is known while the next is being found.
+      const Instance& asked = *found.instance;
+      if (asked.busy && !asked.dimensions && e.arguments.size() == 2) {
+        const long k = constant_integer(*e.arguments[1], scope, "the dimension in size()");
+        if (k >= 1 && k <= static_cast<long>(asked.measured.size()))
+          return Value::integer(
+              static_cast<double>(asked.measured[static_cast<std::size_t>(k) - 1]));
+      }
       shape = dimensions(*found.instance);
     } else {
       shape = argument(0).dimensions;

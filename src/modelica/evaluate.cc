@@ -164,9 +164,12 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
   const Value left = operand(*e.left);
   const Value right = operand(*e.right);
   if (left.type == BasicType::kRecord || right.type == BasicType::kRecord) {
-    std::string name = spelling(e.op);
-    if (name.starts_with('.')) name.erase(0, 1);  // for scalars the same
-    return overloaded("'" + name + "'", {left, right}, place);
+    const std::string name = spelling(e.op);
+    if (!name.starts_with('.')) return overloaded("'" + name + "'", {left, right}, place);
+    // For scalars the same; no operator of whole arrays, such as a scalar product, is meant.
+    const std::string scalar = "'" + name.substr(1) + "'";
+    if (left.is_scalar() && right.is_scalar()) return overloaded(scalar, {left, right}, place);
+    return overloaded_elements(scalar, left, right, place);
   }
   switch (e.op) {
     case BinaryOperator::kLess:
