@@ -325,5 +325,42 @@ TEST(Inverse, IsCheckedWhereTheFunctionIsUsed) {
   EXPECT_NE(message(" = g").find("is written inverse(x = g(y))"), std::string::npos);
 }
 
+// Section 3.7.2: integer() and the like make events outside of `when` only.
+TEST(ModelicaMeaning, WhatIsReadInAWhenMakesNoEvents) {
+  const SimulateResult result = run(R"(
+model X
+  Integer n(start = 0, fixed = true), m(start = 0, fixed = true);
+  Boolean high(start = false, fixed = true);
+equation
+  when sample(0.25, 0.25) then n = integer(30*time + 0.1); end when;
+algorithm
+  when sample(0.25, 0.25) then
+    m := mod(integer(100*time + 0.5), 7);
+    high := sin(50*time) > 0.2;
+  end when;
+end X;)",
+                                    {.stop_time = 0.9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(result.events.size(), 3u);
+  EXPECT_EQ(result.final.at("n"), 22.0);  // of 22.6, at 0.75
+  EXPECT_EQ(result.final.at("m"), 75 % 7);
+  EXPECT_EQ(result.final.at("high"), std::sin(37.5) > 0.2 ? 1.0 : 0.0);
+}
+
+// At the start time stands still: what an initial algorithm makes of it needs no events later.
+TEST(ModelicaMeaning, InitialAlgorithmsMakeNoEventsLater) {
+  const SimulateResult result = run(R"(
+model X
+  Integer count; Real y = count;
+initial algorithm
+  count := integer((time + 0.25)/0.2);
+equation
+  when time >= 2 then count = pre(count) + 1; end when;
+end X;)");
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(result.final.at("y"), 1.0);
+  EXPECT_TRUE(result.events.empty());
+}
+
 }  // namespace
 }  // namespace saltus

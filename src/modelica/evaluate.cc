@@ -189,7 +189,8 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
 }
 
 Expr Flattener::make_relation(const Expr& value, Strict strict, const Expression& expression) {
-  if ((no_event_ > 0 && no_event_ != located_) || !varies_continuously(value))
+  // What is read in a `when` counts at its instants only.
+  if ((no_event_ > 0 && no_event_ != located_) || in_when_ > 0 || !varies_continuously(value))
     return strict == Strict::kYes ? value > 0.0 : value >= 0.0;
   const std::string text = to_text(expression);
   const Expr made =
@@ -430,6 +431,11 @@ bool Flattener::varies_continuously(const Expr& expression) {
     varies_[node] = std::any_of(node->children.begin(), node->children.end(), known);
   }
   return known(expression.node());
+}
+
+bool Flattener::jumps_at_events(const Expr& argument) {
+  if (no_event_ > 0 || in_when_ > 0 || !varies_continuously(argument)) return false;
+  return in_initial_ == 0 || std::ranges::any_of(leaves_of(argument), &Expr::is_variable);
 }
 
 }  // namespace saltus
