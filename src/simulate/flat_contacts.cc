@@ -80,6 +80,17 @@ bool carry_on(Run& run, const Reset& reset, double flight, const SystemState& la
   return true;
 }
 
+// Whether the mode itself keeps the relation where it is, such as a contact that its equations hold
+// closed: what seems to accelerate it is rounding.
+bool stays_by_equations(Run& run, std::size_t relation) {
+  SystemState at = run.now.state;
+  if (!run.now.mode->make_consistent(run.now.time, at).ok()) return false;
+  run.just_after.note_magnitudes(run.system, at);
+  run.just_after.stand_at(*run.now.mode, run.now.time, at);
+  const Expr& value = run.system.flat()->reduced.relations[relation].value;
+  return run.just_after.sign(value, at.slots, {}) == 0;
+}
+
 // Whether the state, just reset at the relation, no longer leaves it by more than can be told. Then
 // `reset.rest` is the time at which the flights to come accumulate, each shorter by the factor with
 // which the rate is reset, and `later` the state there.
@@ -106,9 +117,10 @@ bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
       (reset.sign * motion_of(run, reset.relation, run.now.flat_mode, t + ahead, probe).rate -
        rate) /
       ahead;
-  const double noise = 8.0 * kEpsilon * std::max(std::abs(reset.rate_before), now.speed) / ahead;
+  const double noise = 8.0 * kEpsilon * std::abs(reset.rate_before) / ahead;
   if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
     return false;
+  if (!own && stays_by_equations(run, reset.relation)) return false;
 
   later = run.now.state;
   const double contraction = rate / -reset.rate_before;
@@ -231,19 +243,16 @@ bool may_be_held(Run& run, std::size_t relation) {
   if (!is_new) return place->second.has_value();
   const Expr& value = run.system.flat()->reduced.relations[relation].value;
   Expr size = 0.0;
-  Expr speed = 0.0;
   bool moves = false;
   for (const Expr& leaf : leaves_of(value)) {
     if (!leaf.is_variable()) continue;
     if (leaf.node()->order > 0) return false;
     const VariableId id = leaf.node()->variable();
-    const Expr change = abs(partial(value, leaf));
-    size += change * max(abs(leaf), run.system.variable(id).nominal);
-    speed += change * abs(der(leaf));
+    size += abs(partial(value, leaf)) * max(abs(leaf), run.system.variable(id).nominal);
     moves = true;
   }
   if (!moves) return false;
-  const std::vector<Expr> expressions = {value, size, speed};
+  const std::vector<Expr> expressions = {value, size};
   FlatContacts::Formulas formulas;
   formulas.tape = Tape(expressions, state_inputs(run.system));
   formulas.registers = formulas.tape.make_workspace();
@@ -251,14 +260,14 @@ bool may_be_held(Run& run, std::size_t relation) {
   return true;
 }
 
-// All but the rate.
+// Value and size alone.
 RelationMotion position_of(Run& run, std::size_t relation, double t, const SystemState& state) {
   FlatContacts::Formulas& formulas = *run.contacts.formulas.at(relation);
   const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
                             run.now.mode->data().parameters.data(), state.slots.data()};
-  double out[3];
+  double out[2];
   formulas.tape.evaluate(inputs, formulas.registers, out);
-  return {out[0], 0.0, out[1], out[2]};
+  return {out[0], 0.0, out[1]};
 }
 
 RelationMotion motion_of(Run& run, std::size_t relation, std::size_t flat_mode, double t,
