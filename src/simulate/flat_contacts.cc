@@ -120,7 +120,7 @@ bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
   const double noise = 8.0 * kEpsilon * std::abs(reset.rate_before) / ahead;
   if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
     return false;
-  if (!own && stays_by_equations(run, reset.relation)) return false;
+  if (stays_by_equations(run, reset.relation)) return false;
 
   later = run.now.state;
   const double contraction = rate / -reset.rate_before;
