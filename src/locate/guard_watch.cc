@@ -277,7 +277,7 @@ GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data,
   grazings_.reserve(states_.size() * RootIsolator::kMaxRoots);
 }
 
-const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
+const Firing& GuardWatch::start(double t, const double* x, const double* dx, bool are_settled) {
   firing_ = {std::move(firing_.guards), t, true, false, {}};
   sampled_until_ = std::numeric_limits<double>::quiet_NaN();
   firing_.guards.clear();
@@ -301,7 +301,7 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   for (std::size_t g = 0; g < states_.size(); ++g) {
     if (is_time_guard_[g]) continue;
     State& state = states_[g];
-    if (mode_.mode->guards[g].is_relation) {
+    if (mode_.mode->guards[g].is_relation || are_settled) {
       // The event iteration has settled it; what it left on the other side is rounding.
       state.armed = true;
       if (state.width > 0.0) {
@@ -331,16 +331,19 @@ std::vector<std::size_t> GuardWatch::guards_where(double t, const double* x, con
   const std::vector<double> sizes = values_;
   evaluate_at(t, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g)
-    if (!is_time_guard_[g] && select(values_[g], kBand * sizes[g])) found.push_back(g);
+    if (!is_time_guard_[g] && select(values_[g], sizes[g])) found.push_back(g);
   return found;
 }
 
-std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const double* dx) {
-  return guards_where(t, x, dx, [](double value, double band) { return std::abs(value) <= band; });
+std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const double* dx,
+                                             double band) {
+  return guards_where(t, x, dx,
+                      [&](double value, double size) { return std::abs(value) <= band * size; });
 }
 
-std::vector<std::size_t> GuardWatch::below_zero(double t, const double* x, const double* dx) {
-  return guards_where(t, x, dx, [](double value, double band) { return value < -band; });
+std::vector<std::size_t> GuardWatch::below_zero(double t, const double* x, const double* dx,
+                                                double band) {
+  return guards_where(t, x, dx, [&](double value, double size) { return value < -band * size; });
 }
 
 // A guard a + b t fires where it falls through zero, or at once if it is negative or falls from
