@@ -106,7 +106,7 @@ bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
       (reset.sign * motion_of(run, reset.relation, run.now.flat_mode, t + ahead, probe).rate -
        rate) /
       ahead;
-  const double noise = 8.0 * kEpsilon * std::abs(reset.rate_before) / ahead;
+  const double noise = 8.0 * kEpsilon * std::max(std::abs(reset.rate_before), now.speed) / ahead;
   if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
     return false;
 
@@ -231,16 +231,19 @@ bool may_be_held(Run& run, std::size_t relation) {
   if (!is_new) return place->second.has_value();
   const Expr& value = run.system.flat()->reduced.relations[relation].value;
   Expr size = 0.0;
+  Expr speed = 0.0;
   bool moves = false;
   for (const Expr& leaf : leaves_of(value)) {
     if (!leaf.is_variable()) continue;
     if (leaf.node()->order > 0) return false;
     const VariableId id = leaf.node()->variable();
-    size += abs(partial(value, leaf)) * max(abs(leaf), run.system.variable(id).nominal);
+    const Expr change = abs(partial(value, leaf));
+    size += change * max(abs(leaf), run.system.variable(id).nominal);
+    speed += change * abs(der(leaf));
     moves = true;
   }
   if (!moves) return false;
-  const std::vector<Expr> expressions = {value, size};
+  const std::vector<Expr> expressions = {value, size, speed};
   FlatContacts::Formulas formulas;
   formulas.tape = Tape(expressions, state_inputs(run.system));
   formulas.registers = formulas.tape.make_workspace();
@@ -248,14 +251,14 @@ bool may_be_held(Run& run, std::size_t relation) {
   return true;
 }
 
-// Value and size alone.
+// All but the rate.
 RelationMotion position_of(Run& run, std::size_t relation, double t, const SystemState& state) {
   FlatContacts::Formulas& formulas = *run.contacts.formulas.at(relation);
   const double* inputs[] = {&t, state.values.data(), state.slopes.data(),
                             run.now.mode->data().parameters.data(), state.slots.data()};
-  double out[2];
+  double out[3];
   formulas.tape.evaluate(inputs, formulas.registers, out);
-  return {out[0], 0.0, out[1]};
+  return {out[0], 0.0, out[1], out[2]};
 }
 
 RelationMotion motion_of(Run& run, std::size_t relation, std::size_t flat_mode, double t,

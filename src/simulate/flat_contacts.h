@@ -93,10 +93,11 @@ bool enter_flat_mode(Run& run, std::size_t flat_mode);
 // How a relation moves; `rate` is NaN where it cannot be told.
 struct RelationMotion {
   double value = 0.0, rate = 0.0, size = 0.0;
+  double speed = 0.0;  // what the rate is the difference of
 };
 // What moves continuously has a rate at every point.
 bool may_be_held(Run& run, std::size_t relation);
-// Value and size alone.
+// All but the rate.
 RelationMotion position_of(Run& run, std::size_t relation, double t, const SystemState& state);
 RelationMotion motion_of(Run& run, std::size_t relation, std::size_t flat_mode, double t,
                          const SystemState& state);
