@@ -80,6 +80,17 @@ bool carry_on(Run& run, const Reset& reset, double flight, const SystemState& la
   return true;
 }
 
+// Whether the equations of the mode keep the relation at zero: two sides that stay together have
+// nothing left to be held.
+bool stays_by_itself(Run& run, std::size_t relation) {
+  SystemState here = run.now.state;
+  if (!run.now.mode->make_consistent(run.now.time, here).ok()) return false;
+  run.just_after.note_magnitudes(run.system, here);
+  run.just_after.stand_at(*run.now.mode, run.now.time, here);
+  const Expr& value = run.system.flat()->reduced.relations[relation].value;
+  return run.just_after.sign(value, here.slots, {}) == 0;
+}
+
 // Whether the state, just reset at the relation, no longer leaves it by more than can be told. Then
 // `reset.rest` is the time at which the flights to come accumulate, each shorter by the factor with
 // which the rate is reset, and `later` the state there.
@@ -98,8 +109,9 @@ bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
     reset.rest = t;
     return true;
   }
-  const double ahead = kAhead * std::max(1.0, std::abs(t));
   run.contacts.probed = true;
+  if (stays_by_itself(run, reset.relation)) return false;
+  const double ahead = kAhead * std::max(1.0, std::abs(t));
   SystemState probe = run.now.state;
   if (!advance(*run.now.mode, t, ahead, probe)) return false;
   const double acceleration =
