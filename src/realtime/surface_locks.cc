@@ -174,8 +174,10 @@ Jump Locks::jump_at(const std::vector<Equation>& mixed, const Expr& surface, con
   const Experiment& experiment = system_.experiment;
   bool rises = false, falls = false;
   for (int point = 0; point < kPoints; ++point) {
+    // Of the run as the model means it, and beyond.
+    const double span = experiment.stop_time - experiment.start_time;
     const double t =
-        experiment.start_time + fraction(random) * (experiment.stop_time - experiment.start_time);
+        experiment.start_time + span * fraction(random) * std::pow(100.0, fraction(random));
     const double* in[] = {&t, at.values.data(), at.slopes.data(), parameters.data(),
                           at.slots.data()};
     for (std::size_t i = 0; i < at.values.size(); ++i) {
