@@ -1,12 +1,16 @@
 // Functions and operators that the language itself provides.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/placeholder.h"
+#include "base/suggest.h"
 #include "expr/differentiate.h"
 #include "modelica/flattener.h"
 #include "modelica/operators.h"
@@ -43,15 +47,118 @@ const std::unordered_map<std::string, Unary>& elementary() {
   return map;
 }
 
-void need_count(const CallExpression& e, const std::string& name, std::size_t least,
-                std::size_t most, const Place& place) {
+// How many arguments a function of the language takes. Their places say what they are, except where
+// the language gives them names.
+constexpr std::size_t kAnyCount = std::numeric_limits<std::size_t>::max();
+struct Signature {
+  std::size_t least = 1;
+  std::size_t most = 1;
+  std::vector<std::string> names{};
+};
+
+const std::unordered_map<std::string, Signature>& signatures() {
+  static const std::unordered_map<std::string, Signature> map = [] {
+    std::unordered_map<std::string, Signature> all = {
+        {"abs", {}},
+        {"sign", {}},
+        {"atan2", {2, 2}},
+        {"noEvent", {}},
+        {"pure", {}},
+        {"smooth", {2, 2}},
+        {"homotopy", {1, 2, {"actual", "simplified"}}},
+        {"delay", {2, 3}},
+        {"inStream", {}},
+        {"actualStream", {}},
+        {"semiLinear", {3, 3}},
+        {"der", {}},
+        {"pre", {}},
+        {"edge", {}},
+        {"change", {}},
+        {"initial", {0, 0}},
+        {"terminal", {0, 0}},
+        {"sample", {1, 2}},
+        {"floor", {}},
+        {"ceil", {}},
+        {"integer", {}},
+        {"Integer", {}},
+        {"div", {2, 2}},
+        {"mod", {2, 2}},
+        {"rem", {2, 2}},
+        {"activeState", {}},
+        {"timeInState", {0, 0}},
+        {"cardinality", {}},
+        {"rooted", {}},
+        {"Clock",
+         {0,
+          2,
+          {"interval", "intervalCounter", "resolution", "condition", "startInterval", "c",
+           "solverMethod"}}},
+        {"subSample", {1, 2, {"factor"}}},
+        {"superSample", {1, 2, {"factor"}}},
+        {"shiftSample", {1, 3, {"shiftCounter", "resolution"}}},
+        {"backSample", {1, 3, {"backCounter", "resolution"}}},
+        {"interval", {0, 1}},
+        {"firstTick", {0, 1}},
+        {"hold", {}},
+        {"previous", {}},
+        {"noClock", {}},
+        {"min", {1, 2}},
+        {"max", {1, 2}},
+        {"sum", {}},
+        {"product", {}},
+        {"array", {1, kAnyCount}},
+        {"size", {1, 2}},
+        {"ndims", {}},
+        {"zeros", {1, kAnyCount}},
+        {"ones", {1, kAnyCount}},
+        {"fill", {2, kAnyCount}},
+        {"identity", {}},
+        {"diagonal", {}},
+        {"linspace", {3, 3}},
+        {"transpose", {}},
+        {"scalar", {}},
+        {"vector", {}},
+        {"matrix", {}},
+        {"promote", {2, 2}},
+        {"cat", {2, kAnyCount}},
+        {"outerProduct", {2, 2}},
+        {"symmetric", {}},
+        {"cross", {2, 2}},
+        {"skew", {}},
+        {"getInstanceName", {0, 0}},
+        {"String", {1, 4, {"significantDigits", "minimumLength", "leftJustified", "format"}}},
+    };
+    for (const auto& function : elementary()) all.emplace(function.first, Signature{});
+    return all;
+  }();
+  return map;
+}
+
+// What follows may take the arguments by their places.
+void check_arguments(const std::string& name, const CallExpression& e, const Place& place) {
+  const auto found = signatures().find(name);
+  if (found == signatures().end()) return;
+  const auto& [least, most, names] = found->second;
   const std::size_t given = e.arguments.size() + e.named.size();
-  if (given < least || given > most)
-    throw Error(
-        fmt::format("{}() takes {} argument{}, not {}", name,
-                    least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most),
-                    most == 1 ? "" : "s", given),
-        place.location());
+  if (given < least || given > most) {
+    const std::string count = most == kAnyCount ? fmt::format("at least {}", least)
+                              : least == most   ? fmt::format("{}", least)
+                                                : fmt::format("{} to {}", least, most);
+    throw Error(fmt::format("{}() takes {} argument{}, not {}", name, count,
+                            (most == kAnyCount ? least : most) == 1 ? "" : "s", given),
+                place.location());
+  }
+  for (const NamedArgument& named : e.named)
+    if (std::ranges::find(names, named.name) == names.end())
+      throw Error(names.empty() ? fmt::format("the arguments of {}() have no names", name)
+                                : fmt::format("{}() has no argument '{}'{}; by name it takes {}",
+                                              name, named.name, did_you_mean(named.name, names),
+                                              fmt::join(names, ", ")),
+                  named.place.location());
+  const bool folds =
+      name == "min" || name == "max" || name == "sum" || name == "product" || name == "array";
+  if (!e.iterators.empty() && (!folds || e.arguments.size() != 1))
+    throw Error(fmt::format("{}() takes no 'for'", name), place.location());
 }
 
 const Value& need_numbers(const Value& value, const std::string& name, const Place& place) {
@@ -80,17 +187,16 @@ const Value& need_rank(const Value& value, std::size_t rank, const std::string& 
 std::optional<Value> Flattener::call_builtin(const std::string& name, const Expression& expression,
                                              const CallExpression& e, const Scope& scope) {
   const Place& place = expression.place;
+  check_arguments(name, e, place);
   const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
   const auto number_argument = [&](std::size_t k) {
     return need_numbers(argument(k), name, e.arguments[k]->place);
   };
   const auto found = elementary().find(name);
   if (found != elementary().end()) {
-    need_count(e, name, 1, 1, place);
     return map_numbers(number_argument(0), BasicType::kReal, found->second);
   }
   if (name == "abs" || name == "sign") {
-    need_count(e, name, 1, 1, place);
     const Value a = number_argument(0);
     const bool is_abs = name == "abs";
     return map_numbers(a, is_abs ? a.type : BasicType::kInteger, [&](const Expr& x) -> Expr {
@@ -101,25 +207,19 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
     });
   }
   if (name == "atan2") {
-    need_count(e, name, 2, 2, place);
     const Value a = number_argument(0);
     const Value b = number_argument(1);
     if (!a.is_scalar() || !b.is_scalar()) refuse("atan2 of arrays", place);
     return Value::real(atan2(a.number(), b.number()));
   }
   if (name == "noEvent" || name == "pure") {
-    need_count(e, name, 1, 1, place);
     ++no_event_;
     Value value = argument(0);
     --no_event_;
     return value;
   }
-  if (name == "smooth") {
-    need_count(e, name, 2, 2, place);
-    return argument(1);
-  }
+  if (name == "smooth") return argument(1);
   if (name == "homotopy") {
-    need_count(e, name, 1, 2, place);
     if (!e.arguments.empty()) return argument(0);
     for (const NamedArgument& named : e.named)
       if (named.name == "actual") return evaluate(*named.value, scope);
@@ -129,7 +229,6 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
   if (name == "inStream" || name == "actualStream") return stream_value(name, expression, e, scope);
   if (name == "spatialDistribution" || name == "ticksInState") refuse(name + "()", place);
   if (name == "semiLinear") {
-    need_count(e, name, 3, 3, place);
     const Expr x = need_number(argument(0), name, e.arguments[0]->place).number();
     const Expr is_positive = make_relation(x, Strict::kNo, expression);
     // Slopes may be arrays: it is applied to each element.
@@ -158,8 +257,6 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
 
 // delay(expression, duration[, longest])
 Value Flattener::delayed_value(const CallExpression& e, const Scope& scope, const Place& place) {
-  need_count(e, "delay", 2, 3, place);
-  if (!e.named.empty()) throw Error("the arguments of delay() have no names", place.location());
   if (in_function_ > 0) refuse("delay() inside a function", place);
   const Value signal = evaluate(*e.arguments[0], scope);
   const Value duration = evaluate(*e.arguments[1], scope);
@@ -240,19 +337,14 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
   const Place& place = expression.place;
   const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
   const auto whole = [&](const Expr& x) { return rounded(x, expression); };
-  if (name == "der") {
-    need_count(e, name, 1, 1, place);
-    return derivative_of(argument(0), place);
-  }
+  if (name == "der") return derivative_of(argument(0), place);
   if (name == "pre") {
-    need_count(e, name, 1, 1, place);
     past_shadows_ = true;
     const Value declared = argument(0);
     past_shadows_ = false;
     return pre_of(declared, place);
   }
   if (name == "edge" || name == "change") {
-    need_count(e, name, 1, 1, place);
     const Value now = argument(0);
     if (name == "edge" && now.type != BasicType::kBoolean)
       throw Error(fmt::format("edge() needs a Boolean, not {}", spelling(now.type)),
@@ -262,6 +354,10 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     past_shadows_ = false;
     Value result = now;
     result.type = BasicType::kBoolean;
+    result.strings.clear();
+    for (std::size_t i = 0; i < now.strings.size(); ++i)
+      result.numbers.push_back(
+          !equal(number_of_text(now.strings[i], place), number_of_text(before.strings[i], place)));
     for (std::size_t i = 0; i < now.numbers.size(); ++i)
       result.numbers[i] = name == "edge" ? now.numbers[i] && !before.numbers[i]
                                          : !equal(now.numbers[i], before.numbers[i]);
@@ -275,7 +371,6 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     return Value::boolean(in_function_ > 0 ? Expr(0.0) : flat_.terminal());
   }
   if (name == "sample") {
-    need_count(e, name, 1, 2, place);
     if (e.arguments.size() + e.named.size() == 1) return call_clock_builtin(name, e, scope, place);
     const Value interval = argument(1);
     if (interval.type == BasicType::kClock) return call_clock_builtin(name, e, scope, place);
@@ -299,14 +394,12 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     return Value::boolean(flat_.sample(start.number(), interval.number(), place.location()));
   }
   if (name == "floor" || name == "ceil" || name == "integer") {
-    need_count(e, name, 1, 1, place);
     const BasicType type = name == "integer" ? BasicType::kInteger : BasicType::kReal;
     return map_numbers(need_numbers(argument(0), name, place), type, [&](const Expr& x) -> Expr {
       return name == "ceil" ? -whole(-x) : whole(x);
     });
   }
   if (name == "Integer") {
-    need_count(e, name, 1, 1, place);
     const Value value = argument(0);
     if (value.type != BasicType::kEnumeration && value.type != BasicType::kInteger)
       throw Error(fmt::format("Integer() needs an enumeration, not {}", spelling(value.type)),
@@ -314,7 +407,6 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
     return map_numbers(value, BasicType::kInteger, [](const Expr& x) { return x; });
   }
   if (name == "div" || name == "mod" || name == "rem") {
-    need_count(e, name, 2, 2, place);
     const Value a = need_numbers(argument(0), name, place);
     const Value b = need_numbers(argument(1), name, place);
     if (!a.is_scalar() || !b.is_scalar()) refuse(name + " of arrays", place);
@@ -334,7 +426,6 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
   if (name == "activeState") return active_state(e, scope, place);
   if (name == "timeInState") return time_in_state(scope, place);
   if (name == "cardinality") {
-    need_count(e, name, 1, 1, place);
     const auto* r = e.arguments[0]->as<ComponentReference>();
     if (r == nullptr) throw Error("cardinality() needs a connector", place.location());
     const InstanceRange range = instances_of(*r, scope);
@@ -368,8 +459,6 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
   };
   const auto filled = [&](const Value& with, std::size_t first) {
     Dimensions shape;
-    if (e.arguments.size() <= first)
-      throw Error(fmt::format("{}() needs the size of the array", name), place.location());
     for (std::size_t k = first; k < e.arguments.size(); ++k) shape.push_back(size_argument(k));
     require_size(shape, place);
     Value result = stack(std::vector<Value>(element_count(shape), with), shape, place);
@@ -387,7 +476,6 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
   const auto least = [](const Expr& a, const Expr& b) { return min(a, b); };
   const auto greatest = [](const Expr& a, const Expr& b) { return max(a, b); };
   if (name == "min" || name == "max" || name == "sum" || name == "product") {
-    need_count(e, name, 1, 2, place);
     Value v =
         e.iterators.empty() ? argument(0) : iterate(e.arguments.at(0), e.iterators, scope, place);
     if (e.arguments.size() == 2) v = stack({v, argument(1)}, place);
@@ -416,7 +504,6 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     return stack(parts, place);
   }
   if (name == "size") {
-    need_count(e, name, 1, 2, place);
     Dimensions shape;
     // The size of a component is known before its value is.
     const auto* r = e.arguments[0]->as<ComponentReference>();
@@ -495,7 +582,7 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
     const long k = constant_integer(*e.arguments.at(0), scope, "the dimension in cat()");
     std::vector<Value> parts;
     for (std::size_t i = 1; i < e.arguments.size(); ++i) parts.push_back(argument(i));
-    if (k < 1 || parts.empty()) throw Error("cat() of nothing", place.location());
+    if (k < 1) throw Error(fmt::format("cat() along dimension {}", k), place.location());
     return concatenate(static_cast<std::size_t>(k) - 1, parts, place);
   }
   if (name == "outerProduct") {
@@ -545,14 +632,28 @@ std::optional<Value> Flattener::call_text_builtin(const std::string& name,
   if (!v.is_scalar()) throw Error("String() of an array", expression.place.location());
   if (v.type == BasicType::kRecord) return overloaded("'String'", {v}, expression.place);
   TextFormat format;
-  if (e.arguments.size() > 1) format.add("", evaluate(*e.arguments[1], scope), expression.place);
+  // By place: the digits of a Real, or a format; then what all have.
+  std::vector<std::string> options = {"minimumLength", "leftJustified"};
+  if (v.type == BasicType::kReal) options.insert(options.begin(), "significantDigits");
+  for (std::size_t k = 1; k < e.arguments.size(); ++k) {
+    const Value option = evaluate(*e.arguments[k], scope);
+    const bool is_format = k == 1 && option.type == BasicType::kString;
+    if (!is_format && k > options.size())
+      throw Error(fmt::format("String() takes {} arguments, not {}", options.size() + 1,
+                              e.arguments.size()),
+                  expression.place.location());
+    format.add(is_format ? "format" : options[k - 1], option, e.arguments[k]->place);
+  }
   for (const NamedArgument& n : e.named) format.add(n.name, evaluate(*n.value, scope), n.place);
   if (v.type == BasicType::kString) return Value::string(format.padded(v.text()));
   const auto text_of = [format, type = v.type, definition = v.definition](double number) {
     if (type == BasicType::kBoolean) return format.padded(number != 0.0 ? "true" : "false");
     if (type == BasicType::kEnumeration && definition != nullptr) {
-      const auto k = static_cast<std::size_t>(number) - 1;
-      return format.padded(definition->enumeration.at(k).name);
+      const bool is_one =
+          number >= 1.0 && number <= static_cast<double>(definition->enumeration.size());
+      return format.padded(is_one
+                               ? definition->enumeration[static_cast<std::size_t>(number) - 1].name
+                               : fmt::format("{:g}", number));
     }
     if (type == BasicType::kInteger) return format.whole(std::lround(number));
     return format.real(number);

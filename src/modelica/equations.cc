@@ -393,15 +393,13 @@ void Flattener::translate_if(const ConditionalEquation& e, const EquationClause&
       last = &branch;
       break;
     }
-    const Value c = evaluate(*branch.condition, scope);
-    if (c.type != BasicType::kBoolean || !c.is_scalar())
-      throw Error("the condition after 'if' is not a Boolean", branch.condition->place.location());
-    if (const std::optional<double> known = fixed_number(c.number())) {
+    const Expr c = condition_of(*branch.condition, scope, "if");
+    if (const std::optional<double> known = fixed_number(c)) {
       if (*known == 0.0) continue;
       last = &branch;
       break;
     }
-    conditions.push_back(c.number());
+    conditions.push_back(c);
     open.push_back(&branch);
   }
   if (open.empty()) {
@@ -472,9 +470,7 @@ void Flattener::translate_call(const CallExpression& call, const Expression& exp
   if (name == "assert") {
     add_assertion(call, expression, scope, sink.active);
   } else if (name == "terminate") {
-    flat_.terminations.push_back(
-        {sink.active, call.arguments.empty() ? "" : message_text(*call.arguments[0], scope),
-         place.location()});
+    add_termination(call, place, scope, sink.active);
   } else if (name == "reinit") {
     throw Error("reinit() is only allowed inside 'when'", place.location());
   } else if (call.function.parts[0].name == "Connections" || name == "transition" ||
@@ -485,10 +481,23 @@ void Flattener::translate_call(const CallExpression& call, const Expression& exp
   }
 }
 
+void Flattener::add_termination(const CallExpression& call, const Place& place, const Scope& scope,
+                                const Expr& active) {
+  if (call.arguments.size() != 1 || !call.named.empty())
+    throw Error("terminate() takes a message", place.location());
+  flat_.terminations.push_back({active, message_text(*call.arguments[0], scope), place.location()});
+}
+
+void Flattener::check_assertion(const CallExpression& call, const Place& place) {
+  const bool has_level = call.named.size() == 1 && call.named[0].name == "level";
+  if (call.arguments.size() + call.named.size() > 3 || call.arguments.size() < 2 ||
+      (!call.named.empty() && !has_level))
+    throw Error("assert() needs a condition and a message, and may have a level", place.location());
+}
+
 void Flattener::add_assertion(const CallExpression& call, const Expression& expression,
                               const Scope& scope, const Expr& active) {
-  if (call.arguments.size() < 2)
-    throw Error("assert() needs a condition and a message", expression.place.location());
+  check_assertion(call, expression.place);
   // What is compared makes no events, but where a comparison changes is located.
   located_ = ++no_event_ == 1 && in_when_ == 0 ? 1 : 0;
   const Value holds = evaluate(*call.arguments[0], scope);

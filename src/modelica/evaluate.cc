@@ -255,22 +255,28 @@ Value Flattener::compare(BinaryOperator op, const Value& a, const Value& b,
   }
 }
 
+Expr Flattener::condition_of(const Expression& condition, const Scope& scope, const char* after) {
+  const Value value = evaluate(condition, scope);
+  if (value.type != BasicType::kBoolean || !value.is_scalar())
+    throw Error(fmt::format("the condition after '{}' is not a Boolean", after),
+                condition.place.location());
+  return value.number();
+}
+
 Value Flattener::evaluate_if(const IfExpression& e, const Scope& scope, const Place& place) {
   std::vector<std::pair<Expr, Value>> open;
   std::optional<Value> last;
   for (const auto& [condition, value] : e.branches) {
-    const Value c = evaluate(*condition, scope);
-    if (c.type != BasicType::kBoolean || !c.is_scalar())
-      throw Error("the condition after 'if' is not a Boolean", condition->place.location());
+    const Expr c = condition_of(*condition, scope, "if");
     // A function that calls itself ends only if one branch is left out.
     const std::optional<double> known =
-        trace_ != nullptr || c.number().is_number() ? fixed_number(c.number()) : std::nullopt;
+        trace_ != nullptr || c.is_number() ? fixed_number(c) : std::nullopt;
     if (known) {
       if (*known == 0.0) continue;
       last = evaluate(*value, scope);
       break;
     }
-    open.emplace_back(c.number(), evaluate(*value, scope));
+    open.emplace_back(c, evaluate(*value, scope));
   }
   Value result = last ? *last : evaluate(*e.otherwise, scope);
   for (std::size_t k = open.size(); k-- > 0;) {

@@ -149,6 +149,8 @@ class Flattener {
   Value evaluate_unary(const UnaryExpression& e, const Scope& scope, const Place& place);
   Value evaluate_binary(const Expression& expression, const BinaryExpression& e,
                         const Scope& scope);
+  // What stands after `if` or `while`; throws Error if it is no single Boolean.
+  Expr condition_of(const Expression& condition, const Scope& scope, const char* after);
   Value evaluate_if(const IfExpression& e, const Scope& scope, const Place& place);
   Value evaluate_range(const RangeExpression& e, const Scope& scope, const Place& place);
   Value evaluate_matrix(const MatrixConstructor& e, const Scope& scope, const Place& place);
@@ -389,6 +391,9 @@ class Flattener {
   void for_each_iteration(const ForEquation& loop, const Scope& scope,
                           const std::function<void(const Scope&)>& body);
   std::string equation_label(const Scope& scope, const EquationClause& equation) const;
+  void add_termination(const CallExpression& call, const Place& place, const Scope& scope,
+                       const Expr& active);
+  static void check_assertion(const CallExpression& call, const Place& place);
   void add_assertion(const CallExpression& call, const Expression& expression, const Scope& scope,
                      const Expr& active);
   // What must hold from now on, or in the round a 'when' acts.

@@ -205,6 +205,8 @@ class Lexer {
     advance();
     while (position_ < text_.size() && peek() != quote) {
       if (kind == TokenKind::kIdentifier && peek() == '\n') break;
+      // It marks what messages fill in later.
+      if (peek() == '\x1f') error(line_, column_, "a control character inside of a text");
       if (peek() == '\\') {
         check_escape();
         advance();

@@ -128,6 +128,9 @@ std::vector<std::string> Flattener::lines_of(const std::string& file, const Plac
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) {
     if (line.ends_with('\r')) line.pop_back();
+    if (has_placeholders(line))
+      throw Error(fmt::format("line {} of '{}' holds control characters", lines.size() + 1, file),
+                  place.location());
     lines.push_back(std::move(line));
   }
   return lines;

@@ -43,9 +43,9 @@ Value Flattener::make_record(Instance& record, const std::vector<NamedValue>& gi
   const ClassInfo& info = *record.type.info;
   check_stop();
   if (stack_is_low())
-    throw Error(fmt::format("'{}' contains itself without end, or lies too deep",
-                            info.definition->name),
-                place.location());
+    throw Error(
+        fmt::format("'{}' contains itself without end, or lies too deep", info.definition->name),
+        place.location());
   Locals locals;
   std::vector<Layers> layers(info.elements.size());
   std::vector<bool> done(info.elements.size(), false);

@@ -241,14 +241,11 @@ void Flattener::execute_call(const Expression& expression, Frame& frame) {
       add_assertion(*c, expression, frame.scope, frame.active);
       return;
     }
-    if (c->arguments.size() < 2)
-      throw Error("assert() needs a condition and a message", expression.place.location());
     check_in_function(*c, expression, frame);
     return;
   }
   if (frame.prefix == nullptr && name == "terminate") {
-    flat_.terminations.push_back({frame.active, message_text(*c->arguments.at(0), frame.scope),
-                                  expression.place.location()});
+    add_termination(*c, expression.place, frame.scope, frame.active);
     return;
   }
   if (frame.prefix == nullptr && name == "reinit") {
@@ -284,6 +281,7 @@ void Flattener::note_failure(Frame& frame, const Expr& where, const std::string&
 // take, a condition that is false says nothing about the model.
 void Flattener::check_in_function(const CallExpression& call, const Expression& expression,
                                   Frame& frame) {
+  check_assertion(call, expression.place);
   const Value holds = evaluate(*call.arguments[0], frame.scope);
   if (holds.type != BasicType::kBoolean || !holds.is_scalar())
     throw Error("the condition of assert() is not a Boolean", expression.place.location());
@@ -313,12 +311,9 @@ Flattener::Flow Flattener::execute_if(const IfStatement& s, Frame& frame, const 
   for (std::size_t k = 0; k < s.branches.size(); ++k) {
     const auto& branch = s.branches[k];
     if (branch.condition == nullptr) return execute(branch.body, frame);
-    const Value condition = evaluate(*branch.condition, frame.scope);
-    if (condition.type != BasicType::kBoolean || !condition.is_scalar())
-      throw Error("the condition after 'if' is not a Boolean", branch.condition->place.location());
-    if (!condition.number().is_number()) {
-      const std::optional<double> known =
-          in_function_ > 0 ? std::nullopt : fixed_number(condition.number());
+    const Expr condition = condition_of(*branch.condition, frame.scope, "if");
+    if (!condition.is_number()) {
+      const std::optional<double> known = in_function_ > 0 ? std::nullopt : fixed_number(condition);
       if (known && *known != 0.0) return execute(branch.body, frame);
       if (known) continue;
       // A choice whose branches could not be joined will not be the next time either.
@@ -342,7 +337,7 @@ Flattener::Flow Flattener::execute_if(const IfStatement& s, Frame& frame, const 
         frame.restore(std::move(before));
       }
     }
-    if (decide(condition.number(), frame, place)) return execute(branch.body, frame);
+    if (decide(condition, frame, place)) return execute(branch.body, frame);
   }
   return Flow::kNext;
 }
@@ -360,8 +355,7 @@ Flattener::Flow Flattener::execute_merged(const std::vector<Branch<Statement>>& 
     return Flow::kNext;
   };
   if (branch.condition == nullptr) return run() == Flow::kNext ? Flow::kNext : Flow::kBreak;
-  const Value condition = evaluate(*branch.condition, frame.scope);
-  const Expr c = condition.number();
+  const Expr c = condition_of(*branch.condition, frame.scope, "if");
   if (c.is_number()) {
     if (c.number() != 0.0) return run() == Flow::kNext ? Flow::kNext : Flow::kBreak;
     return execute_merged(branches, first + 1, frame);
@@ -416,13 +410,10 @@ Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
   for (int round = 0;; ++round) {
     if (round > (trace_ == nullptr ? kMaxRounds : kMaxTracedRounds))
       throw Error("this loop does not end", place.location());
-    const Value condition = evaluate(*s.condition, frame.scope);
-    if (condition.type != BasicType::kBoolean || !condition.is_scalar())
-      throw Error("the condition after 'while' is not a Boolean", s.condition->place.location());
-    const bool is_open =
-        frame.prefix == nullptr && trace_ == nullptr && !fixed_number(condition.number());
+    const Expr condition = condition_of(*s.condition, frame.scope, "while");
+    const bool is_open = frame.prefix == nullptr && trace_ == nullptr && !fixed_number(condition);
     if (is_open) break;
-    if (!decide(condition.number(), frame, place)) return Flow::kNext;
+    if (!decide(condition, frame, place)) return Flow::kNext;
     const Flow flow = execute(s.body, frame);
     if (flow == Flow::kReturn) return flow;
     if (flow == Flow::kBreak) return Flow::kNext;
@@ -441,7 +432,7 @@ Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
     }
   } const restore{*this, frame, frame.active, frame.broken};
   ++no_event_;
-  Expr running = evaluate(*s.condition, frame.scope).number();
+  Expr running = condition_of(*s.condition, frame.scope, "while");
   for (int round = 1; !is_zero(running); ++round) {
     if (round > kMostOpenRounds) {
       add_condition(!(restore.active && running),
@@ -459,7 +450,7 @@ Flattener::Flow Flattener::execute_while(const WhileStatement& s, Frame& frame,
           join_values(running, frame.locals.values[v].second, before.values[v].second, place);
     if (flow != Flow::kNext) break;
     frame.active = restore.active;
-    running = running && !frame.broken && evaluate(*s.condition, frame.scope).number();
+    running = running && !frame.broken && condition_of(*s.condition, frame.scope, "while");
   }
   return Flow::kNext;
 }

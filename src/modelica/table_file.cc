@@ -153,7 +153,7 @@ FileTable read_table_file(const std::string& file, const std::string& table, con
                                table, header->rows, header->columns),
                    at);
       if (count++ % header->columns == 0) {
-        result.rows.emplace_back().reserve(header->columns);
+        result.rows.emplace_back();
         result.lines.push_back(lines.number());
       }
       result.rows.back().push_back(value);

@@ -27,7 +27,7 @@ long number_of(const std::string& name, const Value& value, const Place& place) 
 }  // namespace
 
 void TextFormat::add(const std::string& name, const Value& value, const Place& place) {
-  if (name == "format" || (name.empty() && value.type == BasicType::kString)) {
+  if (name == "format") {
     const std::string text =
         value.type == BasicType::kString && value.is_scalar() ? value.text() : "";
     constexpr std::string_view kWhole = "di";
@@ -50,17 +50,12 @@ void TextFormat::add(const std::string& name, const Value& value, const Place& p
                   place.location());
     flags_ = before;
     conversion_ = text.back();
-  } else if (name == "significantDigits" || name.empty()) {
+  } else if (name == "significantDigits") {
     digits_ = static_cast<int>(std::max(1L, number_of("significantDigits", value, place)));
   } else if (name == "minimumLength") {
     minimum_length_ = static_cast<std::size_t>(std::max(0L, number_of(name, value, place)));
-  } else if (name == "leftJustified") {
+  } else {  // leftJustified
     left_justified_ = number_of(name, value, place) != 0;
-  } else {
-    throw Error(fmt::format("String() has no option '{}'; it has significantDigits, minimumLength, "
-                            "leftJustified and format",
-                            name),
-                place.location());
   }
 }
 

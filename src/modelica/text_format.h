@@ -11,8 +11,7 @@ namespace saltus {
 // has it without its percent sign.
 class TextFormat {
  public:
-  // An empty name is the second argument without name: a format, or a number of digits. Throws
-  // Error if there is no such option or its value is not one.
+  // Pre: one of these names. Throws Error if the value is none of it.
   void add(const std::string& name, const Value& value, const Place& place);
 
   std::string padded(const std::string& text) const;

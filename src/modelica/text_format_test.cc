@@ -29,6 +29,8 @@ TEST(TextFormat, IsThatOfC) {
 TEST(TextFormat, PadsOnEitherSide) {
   EXPECT_EQ(text_of("String(true, minimumLength = 6) + \"|\""), "true  |");
   EXPECT_EQ(text_of("String(42, minimumLength = 6, leftJustified = false)"), "    42");
+  EXPECT_EQ(text_of("String(42, 6, false)"), "    42");
+  EXPECT_EQ(text_of("String(1.23456, 3, 6, false)"), "  1.23");
   EXPECT_EQ(text_of("String(Gear.drive, minimumLength = 7, leftJustified = false)"), "  drive");
 }
 
@@ -38,7 +40,7 @@ TEST(TextFormat, WhatIsNoneIsRefused) {
   };
   EXPECT_NE(refusal("String(1.0, format = \"q\")").find("'q' is no format"), std::string::npos);
   EXPECT_NE(refusal("String(1.0, format = \"*f\")").find("'*f' is no format"), std::string::npos);
-  EXPECT_NE(refusal("String(1.0, digits = 3)").find("no option 'digits'"), std::string::npos);
+  EXPECT_NE(refusal("String(1.0, digits = 3)").find("no argument 'digits'"), std::string::npos);
 }
 
 }  // namespace

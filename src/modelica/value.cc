@@ -72,6 +72,18 @@ std::string to_text(const Dimensions& dimensions) {
   return dimensions.empty() ? "scalar" : fmt::format("[{}]", fmt::join(dimensions, ", "));
 }
 
+const Expr& Value::number() const {
+  if (numbers.empty())
+    throw Error(fmt::format("a number is needed, not {} {}", to_text(dimensions), spelling(type)));
+  return numbers.front();
+}
+
+const std::string& Value::text() const {
+  if (strings.empty())
+    throw Error(fmt::format("a text is needed, not {} {}", to_text(dimensions), spelling(type)));
+  return strings.front();
+}
+
 Value Value::real(const Expr& number) { return array(BasicType::kReal, {}, {number}); }
 Value Value::integer(const Expr& number) { return array(BasicType::kInteger, {}, {number}); }
 Value Value::boolean(const Expr& number) { return array(BasicType::kBoolean, {}, {number}); }

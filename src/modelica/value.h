@@ -81,9 +81,9 @@ struct Value {
 
   bool is_scalar() const { return dimensions.empty(); }
   std::size_t count() const { return element_count(dimensions); }
-  // Pre: a scalar of numbers.
-  const Expr& number() const { return numbers.front(); }
-  const std::string& text() const { return strings.front(); }
+  // Of a scalar. Throw Error, without a place, where there is none: check the type before.
+  const Expr& number() const;
+  const std::string& text() const;
 };
 
 struct NamedValue {

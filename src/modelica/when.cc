@@ -157,7 +157,7 @@ void Flattener::translate_when_body(const std::vector<EquationClause>& equations
       std::vector<std::pair<Expr, WhenBody>> parts;
       for (const auto& branch : i->branches) {
         const Expr c =
-            branch.condition == nullptr ? Expr(1.0) : evaluate(*branch.condition, scope).number();
+            branch.condition == nullptr ? Expr(1.0) : condition_of(*branch.condition, scope, "if");
         WhenBody inner;
         inner.fires = body.fires && none_before && c;
         none_before = none_before && !c;
@@ -184,9 +184,7 @@ void Flattener::translate_when_body(const std::vector<EquationClause>& equations
       if (name == "reinit") {
         add_reinit(call, *c->call, scope, body.fires);
       } else if (name == "terminate") {
-        flat_.terminations.push_back(
-            {body.fires, call.arguments.empty() ? "" : message_text(*call.arguments[0], scope),
-             place.location()});
+        add_termination(call, place, scope, body.fires);
       } else if (name == "assert") {
         add_assertion(call, *c->call, scope, body.fires);
       } else {

@@ -109,8 +109,8 @@ bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
     reset.rest = t;
     return true;
   }
-  const double ahead = kAhead * std::max(1.0, std::abs(t));
   run.contacts.probed = true;
+  const double ahead = kAhead * std::max(1.0, std::abs(t));
   SystemState probe = run.now.state;
   if (!advance(*run.now.mode, t, ahead, probe)) return false;
   const double acceleration =

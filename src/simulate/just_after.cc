@@ -16,6 +16,13 @@ int sign_of(const PowerSeries& series, int highest, double rounding) {
   return 0;
 }
 
+// Overflow on the way to a coefficient leaves none to judge by.
+bool is_finite(const PowerSeries& series, int highest) {
+  for (int k = 0; k <= std::min(highest, series.known - 1); ++k)
+    if (!std::isfinite(series.value[k]) || !std::isfinite(series.size[k])) return false;
+  return true;
+}
+
 // Whether it vanishes by rounding, rather than by the equations.
 bool is_rounding(const PowerSeries& series, int highest) {
   for (int k = 0; k <= std::min(highest, series.known - 1); ++k)
@@ -92,6 +99,7 @@ std::optional<int> JustAfter::sign(const Expr& value, const std::vector<double>&
     at_.slots = slots;
     const PowerSeries& series = flow_->series.evaluate(formula, form.data(), at_);
     if (const int sign = sign_of(series, highest, question.rounding); sign != 0) return sign;
+    if (!is_finite(series, highest)) return {};
     rounding = rounding || is_rounding(series, highest);
     if (series.known < highest) break;  // nothing more is to be had
     if (highest >= kSecondLook && !rounding && question.reads_unknowns) break;

@@ -525,7 +525,7 @@ double ModeRun::limit_step(double limit) {
     return exact >= end && exact - end <= kSameTime * std::abs(end);
   };
   kink_ = end == kink || (end < first && time_terms_->ends_at_kink()) ? end : kNoTime;
-  if (is_meant(event)) return event;
+  if (event <= limit && is_meant(event)) return event;
   if (is_meant(limit)) return limit;
   return end;
 }

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/readable_file.h"
+#include "base/run_apart.h"
 #include "base/suggest.h"
 #include "study/data_file_formats.h"
 
@@ -149,7 +150,7 @@ DataColumns read_text(const std::string& path, const std::vector<std::string>& w
   return data;
 }
 
-DataColumns read_series(const std::string& path, std::vector<std::string> wanted) {
+DataColumns read_series_here(const std::string& path, std::vector<std::string> wanted) {
   for (std::string& name : wanted) name.erase(0, name.find_first_not_of('/'));
   const std::unique_ptr<SeriesFile> file = is_mat(path) ? open_mat(path) : open_hdf5(path);
   const std::vector<std::string> names = file->names();
@@ -179,6 +180,26 @@ DataColumns read_series(const std::string& path, std::vector<std::string> wanted
     if (data.values.back().size() != data.times.size())
       throw Error(fmt::format("the data '{}': '{}' has {} values, but there are {} times", path,
                               name, data.values.back().size(), data.times.size()));
+  }
+  return data;
+}
+
+DataColumns read_series(const std::string& path, const std::vector<std::string>& wanted) {
+  Bytes bytes = run_apart(fmt::format("the data '{}' cannot be read", path), [&](Bytes& to) {
+    const DataColumns found = read_series_here(path, wanted);
+    to.put(found.times);
+    to.put(found.names.size());
+    for (std::size_t k = 0; k < found.names.size(); ++k) {
+      to.put(found.names[k]);
+      to.put(found.values[k]);
+    }
+  });
+  DataColumns data;
+  data.times = bytes.numbers();
+  data.names.resize(bytes.count());
+  for (std::string& name : data.names) {
+    name = bytes.text();
+    data.values.push_back(bytes.numbers());
   }
   return data;
 }

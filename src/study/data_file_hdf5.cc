@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <filesystem>
+
 #include "base/error.h"
 #include "study/data_file_formats.h"
 
@@ -10,10 +13,16 @@
 namespace saltus {
 namespace {
 
+// Deflate makes at most so many bytes of one.
+constexpr std::uintmax_t kMostCompression = 1100;
+
 class Hdf5Series : public SeriesFile {
  public:
   explicit Hdf5Series(std::string path) : path_(std::move(path)) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // what it would print is said by exceptions
+    std::error_code problem;
+    const std::uintmax_t bytes = std::filesystem::file_size(path_, problem);
+    capacity_ = problem ? 0 : bytes * kMostCompression;
     file_ = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file_ < 0) throw Error(fmt::format("'{}' cannot be read as an HDF5 file", path_));
   }
@@ -49,8 +58,11 @@ class Hdf5Series : public SeriesFile {
       const hid_t space = H5Dget_space(set);
       const hssize_t count = H5Sget_simple_extent_npoints(space);
       H5Sclose(space);
-      result.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-      status = H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, result.data());
+      // A few damaged bytes may say that there are any number of values.
+      if (count >= 0 && static_cast<std::uintmax_t>(count) <= capacity_) {
+        result.resize(static_cast<std::size_t>(count));
+        status = H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, result.data());
+      }
       H5Dclose(set);
     }
     if (status < 0)
@@ -61,6 +73,7 @@ class Hdf5Series : public SeriesFile {
  private:
   std::string path_;
   hid_t file_ = -1;
+  std::uintmax_t capacity_ = 0;  // values that it can hold at most
 };
 
 }  // namespace

@@ -116,7 +116,7 @@ try sweep m.mo --vary p=1,2 --record nosuch --output s.csv
 try sweep m.mo --vary p=1,2 --record x --output m.mo
 try sweep m.mo --vary p=1,2 --record x --output folder
 for data in '' 'time,x\n' 'time,x\n0,1\n' 'time,x\n0,1\n0,2\n' 'time,x\n1,1\n0,2\n' 'time,x\n0,a\n1,2\n' 'time,x\n0,nan\n1,2\n' 'time,x\n0,1e400\n1,2\n' \
-  'time,x\n0,1,2\n1,2\n' 'time,x\n0\n1,2\n' 'time;x\n0;1\n1;2\n' 'x\n1\n2\n' 'time,q\n0,1\n1,2\n' 'time,x,x\n0,1,1\n1,2,2\n' '\0\0\0'; do
+  'time,x\n0,1,2\n1,2\n' 'time,x\n0\n1,2\n' 'time;x\n0;1\n1,5;2\n' 'time;x\n0;1\n1;2,5\n' 'x\n1\n2\n' 'time,q\n0,1\n1,2\n' 'time,x,x\n0,1,1\n1,2,2\n' '\0\0\0'; do
   printf "$data" >d.csv
   try fit m.mo --data d.csv --free p
 done

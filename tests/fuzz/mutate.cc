@@ -180,7 +180,9 @@ class Mutator {
 }  // namespace
 
 // The sanitizer ends by a signal, so that the input it objects to is saved.
-extern "C" const char* __asan_default_options() { return "abort_on_error=1"; }  // NOLINT
+extern "C" const char* __asan_default_options() {
+  return "abort_on_error=1:max_allocation_size_mb=4000:hard_rss_limit_mb=6000";
+}  // NOLINT
 
 int main(int argc, char** argv) {
   if (argc < 3) {
