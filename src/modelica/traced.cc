@@ -124,16 +124,25 @@ void TracedFunction::evaluate(Compiled& compiled, const double* inputs) {
   compiled.tape.evaluate(groups, compiled.registers, compiled.values.data());
 }
 
-TracedFunction::Way& TracedFunction::way_at(const double* inputs) {
+// Whether the way is the one taken from there.
+bool TracedFunction::agrees(Way& way, const double* inputs) {
+  evaluate(way.decided, inputs);
+  return way.decided.values == way.trace.values;
+}
+
+// A way that has just been run decides as its statements do, one operation after the other. Its
+// compiled formulas may round otherwise: where what is decided is as small as that, they would join
+// results of several ways.
+void TracedFunction::find_way(Known& at) {
   for (std::size_t k = 0; k < ways_.size(); ++k) {
-    Way& way = *ways_[k];
-    evaluate(way.decided, inputs);
-    if (way.decided.values != way.trace.values) continue;
+    if (!agrees(*ways_[k], at.point.data())) continue;
     if (k > 0) std::swap(ways_[0], ways_[k]);
-    return way;
+    at.way = ways_[0].get();
+    return;
   }
-  run(std::vector<double>(inputs, inputs + symbols_.size()));
-  return *ways_[0];
+  run(at.point);
+  at.way = ways_[0].get();
+  at.is_doubtful = !agrees(*at.way, at.point.data());
 }
 
 TracedFunction::Known& TracedFunction::known_at(const double* inputs) {
@@ -141,12 +150,12 @@ TracedFunction::Known& TracedFunction::known_at(const double* inputs) {
     if (known.point.size() == symbols_.size() &&
         std::equal(known.point.begin(), known.point.end(), inputs))
       return known;
-  Known found{std::vector<double>(inputs, inputs + symbols_.size()), nullptr, {}};
+  Known found{std::vector<double>(inputs, inputs + symbols_.size()), nullptr, {}, false};
   // Called from compiled code, which nothing may be thrown through: what cannot be run is no
   // number, and the step that asked for it is rejected.
   try {
     if (std::ranges::all_of(found.point, [](double x) { return std::isfinite(x); }))
-      found.way = &way_at(inputs);
+      find_way(found);
   } catch (const Error&) {
   }
   Known& known = known_[oldest_known_];
@@ -170,8 +179,15 @@ double TracedFunction::value(const double* inputs, std::size_t output,
       way.results = compile(way.wanted);
     }
     if (place->second >= known.values.size()) {
-      evaluate(way.results, inputs);
-      known.values = way.results.values;
+      if (known.is_doubtful) {
+        Trace here;
+        here.point = known.point;
+        known.values.clear();
+        for (const Expr& result : way.wanted) known.values.push_back(here.at_point(result));
+      } else {
+        evaluate(way.results, inputs);
+        known.values = way.results.values;
+      }
     }
     return known.values[place->second];
   } catch (const std::exception&) {

@@ -70,11 +70,14 @@ class TracedFunction : public std::enable_shared_from_this<TracedFunction> {
     std::vector<double> point;
     Way* way = nullptr;          // null: the function cannot be run there
     std::vector<double> values;  // by place, as far as there were some
+    // Rounding decides: compiled formulas would decide otherwise, so they are not asked.
+    bool is_doubtful = false;
   };
   Known& known_at(const double* inputs);
   Compiled compile(const std::vector<Expr>& expressions) const;
   static void evaluate(Compiled& compiled, const double* inputs);
-  Way& way_at(const double* inputs);
+  static bool agrees(Way& way, const double* inputs);
+  void find_way(Known& at);
   double value(const double* inputs, std::size_t output, const std::vector<std::size_t>& by);
 
   std::shared_ptr<InstanceTree> tree_;
