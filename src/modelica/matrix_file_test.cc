@@ -74,6 +74,13 @@ TEST_F(MatrixFile, IsATableAsWell) {
   EXPECT_THAT(table.rows, ElementsAre(ElementsAre(1, 2, 3), ElementsAre(4, 5, 6)));
 }
 
+TEST_F(MatrixFile, IsATableInTextThatBeginsWithTheMarkOfUtf8) {
+  const std::string path = folder_ / "t.txt";
+  std::ofstream(path) << "\xEF\xBB\xBF#1\ndouble tab(2,2)\n1 2\n3 4\n";
+  EXPECT_THAT(read_table_file(path, "tab", place_).rows,
+              ElementsAre(ElementsAre(1, 2), ElementsAre(3, 4)));
+}
+
 TEST_F(MatrixFile, IsRefusedByName) {
   const std::string path = write("a.mat", MAT_FT_MAT5, "A");
   EXPECT_THAT(refusal(path, "B"), HasSubstr("has no matrix 'B'"));

@@ -44,6 +44,8 @@ class Lines {
   bool next() {
     if (!std::getline(in_, line_)) return false;
     ++number_;
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // of files in UTF-8
+    if (number_ == 1 && line_.starts_with(kByteOrderMark)) line_.erase(0, kByteOrderMark.size());
     if (number_ > 1) line_.resize(std::min(line_.find('#'), line_.size()));
     return true;
   }
