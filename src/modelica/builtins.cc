@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -314,7 +315,12 @@ Value Flattener::pre_of(const Value& value, const Place& place) {
     if (x.is_number() || x.is_parameter()) return x;
     const auto slot = pre_slots_.find(x.node());
     if (slot != pre_slots_.end()) return slot->second;
-    if (x.is_variable()) return in_reinit_ ? x : flat_.left_limit(x);
+    if (x.is_variable() && in_reinit_) return x;
+    if (x.is_variable() && (in_when_ > 0 || in_initial_ > 0)) return flat_.left_limit(x);
+    if (x.is_variable())
+      throw Error(
+          fmt::format("pre() of '{}', which is continuous, outside of 'when'", to_string(x)),
+          place.location());
     throw Error("pre() needs a variable", place.location());
   });
 }
@@ -337,6 +343,10 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
   const Place& place = expression.place;
   const auto argument = [&](std::size_t k) { return evaluate(*e.arguments.at(k), scope); };
   const auto whole = [&](const Expr& x) { return rounded(x, expression); };
+  constexpr std::array<std::string_view, 7> kNotInFunctions = {
+      "der", "pre", "edge", "change", "sample", "inStream", "actualStream"};
+  if (in_function_ > 0 && std::ranges::find(kNotInFunctions, name) != kNotInFunctions.end())
+    throw Error(fmt::format("{}() cannot be used in a function", name), place.location());
   if (name == "der") return derivative_of(argument(0), place);
   if (name == "pre") {
     past_shadows_ = true;

@@ -213,11 +213,23 @@ void check_equations(const std::vector<EquationClause>& equations, Around at) {
   }
 }
 
+// Section 14.1: what an operator record may define.
+void check_operator_name(const ClassDefinition& c) {
+  constexpr std::array<std::string_view, 17> kOperators = {
+      "'constructor'", "'0'", "'+'",  "'-'",  "'*'",   "'/'",  "'^'",   "'=='",    "'<>'",
+      "'>'",           "'<'", "'>='", "'<='", "'and'", "'or'", "'not'", "'String'"};
+  if (std::ranges::find(kOperators, c.name) == kOperators.end())
+    forbid(fmt::format("{} is no operator that a record can define", c.name), c.place);
+}
+
 }  // namespace
 
 void check_class_rules(const ClassDefinition& c) {
   if (c.form == Form::kEnumeration) check_enumeration(c);
   if (c.form != Form::kLong && c.form != Form::kExtends) return;
+  for (const auto& inside : c.classes)
+    if (inside->kind == ClassKind::kOperator || inside->kind == ClassKind::kOperatorFunction)
+      check_operator_name(*inside);
   check_names(c);
   check_sections(c);
   for (const Component& m : c.components) check_prefixes(c, m);

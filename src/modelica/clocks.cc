@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "expr/differentiate.h"
 #include "modelica/operators.h"
 
 namespace saltus {
@@ -132,6 +133,13 @@ std::optional<Value> Flattener::call_clock_builtin(const std::string& name, cons
   if (!is_number_like(argument.type) && !(argument.type == BasicType::kClock && transfers))
     throw Error(fmt::format("{}() of a {}", name, spelling(argument.type)), place.location());
   made.type = argument.type;
+  if (name != "sample")
+    for (const Expr& x : argument.numbers)
+      for (const Expr& leaf : leaves_of(x))
+        if (leaf.node()->op == Op::kTime)
+          throw Error(
+              fmt::format("{}() of time, which no clock ticks for; write sample(time)", name),
+              e.arguments[0]->place.location());
   if (transfers) {
     const auto whole = [&](std::size_t k, const char* called, long otherwise, long least) {
       const Expression* given = e.arguments.size() > k ? e.arguments[k].get() : nullptr;

@@ -376,7 +376,11 @@ double Flattener::constant_number(const Value& value, const Place& place, const 
 
 long Flattener::constant_integer(const Expression& expression, const Scope& scope,
                                  const char* what) {
-  return std::lround(constant_number(evaluate(expression, scope), expression.place, what));
+  const double number = constant_number(evaluate(expression, scope), expression.place, what);
+  if (number != std::round(number))
+    throw Error(fmt::format("{} is {:g}, which is no Integer", what, number),
+                expression.place.location());
+  return std::lround(number);
 }
 
 // Without recursion: algorithms make long chains.
