@@ -914,6 +914,13 @@ bool GuardWatch::pin_down(Integrator& integrator) {
     if (std::abs(next - t) <= 0.5 * resolution) break;
     t = next;
   }
+  // A relation ends beyond zero, not before it by rounding: what is still positive there may count
+  // for much in the next mode (the rest of a current that a blocking diode turns into a voltage).
+  evaluate_end(integrator);
+  if (mode_.mode->guards[g].is_relation && bracketed && values_[g] > noise &&
+      high > integrator.time() && high - integrator.time() <= 4.0 * resolution &&
+      !retake(integrator, high))
+    return !firing_.outcome.ok();
   firing_.time = integrator.time();
   evaluate_end(integrator);
   // A close pair seen on the extension may be no crossing of the solution: then the shortened step
