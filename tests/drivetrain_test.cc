@@ -295,5 +295,23 @@ TEST(Drivetrain, PressuresFollowTheirSchedule) {
   expect_values(run("ThreeGears", 1.05), {{"schedule.y[1]", 0.5}, {"schedule.y[3]", 0.25}});
 }
 
+// Shaft speeds by the Willis equations of its two sets; a shift begins at 5, 9 and 14 s. The
+// rolling resistance is a tanh of thousands.
+TEST(Drivetrain, FourSpeedGearboxShiftsThroughAllGears) {
+  const std::pair<double, double> gears[] = {{4.0, 2.8},
+                                             {8.0, 2.8 * 1.8 / (1.0 + 1.8)},
+                                             {13.0, 2.8 - (2.8 - 1.0) * 3.0 / (1.0 + 3.0)},
+                                             {20.0, 1.0}};
+  LoadOptions options{.libraries = {SALTUS_LIBRARY_FOLDER}};
+  options.use_modelica_path = false;
+  const HybridSystem system = build(load_modelica("Saltus.FourSpeed.FullLoad", options));
+  for (const auto& [time, ratio] : gears) {
+    const SimulateResult result = simulate(system, {.stop_time = time, .tolerance = 1e-8});
+    ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+    EXPECT_NEAR(result.final.at("gearbox.turbine.w") / result.final.at("gearbox.ring.w"), ratio,
+                1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace saltus

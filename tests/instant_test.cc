@@ -265,5 +265,32 @@ TEST(Instant, AStringThatIsCaughtKeepsThePosition) {
   }
 }
 
+// A brake holds what a slipping clutch of the same capacity pulls at: its torque is at its bound
+// all the time, and along a step the torque is interpolated while the bound is not. Steps were cut
+// until the crossing of the slip beside it was missed. 3 w10' = cap until w10 = 0, where both stay.
+TEST(Instant, AnEqualBoundDoesNotHideACrossing) {
+  for (const double tolerance : kTolerances) {
+    const SimulateResult result = simulate(
+        load("model M Real w7(start = 0, fixed = true), w10(start = -0.15, fixed = true);"
+             " Real tau9, tau10, cap = 2 + sin(5*time + 17);"
+             " Boolean locked9(start = false, fixed = true), locked10(start = true, fixed = true);"
+             " Integer dir10(start = -1, fixed = true); equation"
+             " if locked9 then w10 - w7 = 0; else tau9 = -cap; end if;"
+             " when not pre(locked9) and w10 - w7 > 0 then locked9 = true;"
+             " elsewhen pre(locked9) and abs(tau9) > cap then locked9 = false; end when;"
+             " if locked10 then w7 = 0; else tau10 = dir10*cap; end if;"
+             " when not pre(locked10) and (pre(dir10) > 0 and w7 < 0 or pre(dir10) < 0 and w7 > 0)"
+             " then locked10 = true; dir10 = pre(dir10);"
+             " elsewhen pre(locked10) and tau10 > cap then locked10 = false; dir10 = 1;"
+             " elsewhen pre(locked10) and tau10 < -cap then locked10 = false; dir10 = -1;"
+             " end when; 4*der(w7) = tau9 - tau10; 3*der(w10) = -tau9; end M;"),
+        {.stop_time = 1.0, .tolerance = tolerance});
+    ASSERT_TRUE(result.completed()) << result.message;
+    EXPECT_NEAR(result.final.at("w10"), 0.0, 10.0 * tolerance);
+    EXPECT_NEAR(result.final.at("w7"), 0.0, 10.0 * tolerance);
+    EXPECT_LT(result.statistics.steps, 500U);
+  }
+}
+
 }  // namespace
 }  // namespace saltus

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -92,26 +93,65 @@ class Mixer {
   const std::vector<Expr>& weights_;
 };
 
+// A sum as its terms with their factors, scaled such that the first factor is 1: sums that are zero
+// together, such as w3 + w1 and -w1 - w3, which a gear makes of w3 - w2 and w2 - w3, have the same.
+struct ScaledSum {
+  std::map<const Node*, double> factors;  // null: the number
+  double scale = 1.0;
+};
+
+ScaledSum scaled_sum(const Expr& value) {
+  ScaledSum sum;
+  std::vector<std::pair<const Node*, double>> open = {{value.node(), 1.0}};
+  while (!open.empty()) {
+    const auto [node, factor] = open.back();
+    open.pop_back();
+    const auto number = [&](std::size_t k) { return Expr(node->children[k]).is_number(); };
+    if (Expr(node).is_number()) {
+      sum.factors[nullptr] += factor * Expr(node).number();
+    } else if (node->op == Op::kNegate) {
+      open.emplace_back(node->children[0], -factor);
+    } else if (node->op == Op::kAdd || node->op == Op::kSubtract) {
+      open.emplace_back(node->children[0], factor);
+      open.emplace_back(node->children[1], node->op == Op::kAdd ? factor : -factor);
+    } else if (node->op == Op::kMultiply && (number(0) || number(1))) {
+      const std::size_t k = number(0) ? 0 : 1;
+      open.emplace_back(node->children[1 - k], factor * Expr(node->children[k]).number());
+    } else {
+      sum.factors[node] += factor;
+    }
+  }
+  std::erase_if(sum.factors, [](const auto& term) { return term.second == 0.0; });
+  const auto first =
+      std::ranges::find_if(sum.factors, [](const auto& term) { return term.first != nullptr; });
+  if (first == sum.factors.end()) {
+    sum.factors = {{value.node(), 1.0}};
+    return sum;
+  }
+  sum.scale = first->second;
+  for (auto& term : sum.factors) term.second /= sum.scale;
+  return sum;
+}
+
 }  // namespace
 
 Surfaces::Surfaces(const FlatModel& model) : model_(model) {
-  std::unordered_map<const Node*, std::size_t> known;
+  std::map<std::map<const Node*, double>, std::pair<std::size_t, double>> known;
   for (std::size_t r = 0; r < model.relations.size(); ++r) {
-    const Node* node = model.relations[r].value.node();
+    const Expr& relation = model.relations[r].value;
+    const Node* node = relation.node();
     const bool negated = node != nullptr && node->op == Op::kNegate;
-    const Expr value = negated ? Expr(node->children[0]) : model.relations[r].value;
     std::size_t place = surfaces_.size();
     int orientation = negated ? -1 : 1;
-    if (const auto found = known.find(value.node()); found != known.end()) {
-      place = found->second;
-    } else if (const auto other = known.find((-value).node()); other != known.end()) {
-      place = other->second;
-      orientation = -orientation;
+    if (node != nullptr) {
+      const ScaledSum sum = scaled_sum(relation);
+      const auto [found, is_new] =
+          known.try_emplace(sum.factors, place, orientation > 0 ? sum.scale : -sum.scale);
+      place = found->second.first;
+      orientation = (sum.scale > 0.0) == (found->second.second > 0.0) ? 1 : -1;
     }
-    if (place == surfaces_.size()) {
-      surfaces_.push_back({value, {}, false});
-      if (value.node() != nullptr) known.emplace(value.node(), place);
-    }
+    if (place == surfaces_.size())
+      surfaces_.push_back({negated ? Expr(node->children[0]) : relation, {}, false});
     surfaces_[place].relations.emplace_back(r, orientation);
     by_relation_.push_back(place);
   }

@@ -35,9 +35,10 @@ class Surfaces {
   // Whether an expression reads relations of this surface, Boolean equations without memory
   // followed.
   bool reads(const Expr& a, std::size_t surface) const;
+  // With those in place of their targets.
+  Expr without_followers(Expr a) const;
 
  private:
-  Expr without_followers(Expr a) const;
 
   const FlatModel& model_;
   std::vector<Surface> surfaces_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <unordered_map>
 
 #include "expr/graph.h"
@@ -40,41 +39,58 @@ class KinkFinder {
           const auto found = courses_.find(child);
           if (found == courses_.end()) return;
           course.changes = course.changes || found->second.changes;
-          course.kinks.insert(found->second.kinks.begin(), found->second.kinks.end());
+          add(found->second.kinks, course.kinks);
         }
         if (course.changes) add_own(node, course.kinks);
     }
-    all_.insert(course.kinks.begin(), course.kinks.end());
+    add(course.kinks, all_);
     courses_.emplace(node, std::move(course));
   }
 
-  std::vector<double> all() const { return {all_.begin(), all_.end()}; }
+  std::vector<BreakTime> all() const {
+    std::vector<BreakTime> result;
+    for (const auto& [time, is_jump] : all_) result.push_back({time, is_jump});
+    return result;
+  }
 
  private:
+  using Kinks = std::map<double, bool>;  // time, whether it is a jump
+
   // A function of time alone.
   struct Course {
     bool changes = false;
-    std::set<double> kinks;
+    Kinks kinks;
   };
 
-  void add_own(const Node* node, std::set<double>& kinks) {
-    const std::vector<double> inner(kinks.begin(), kinks.end());
+  static void add(const Kinks& more, Kinks& kinks) {
+    for (const auto& [time, is_jump] : more) kinks[time] |= is_jump;
+  }
+
+  void add_own(const Node* node, Kinks& kinks) {
+    std::vector<double> inner;
+    for (const auto& [time, is_jump] : kinks) inner.push_back(time);
     const auto& arguments = node->children;
+    const auto add_roots = [&](const Node* b, double level, bool are_jumps) {
+      for (const double root : roots(arguments[0], b, level, inner)) kinks[root] |= are_jumps;
+    };
     switch (node->op) {
       case Op::kAbs:
+        add_roots(nullptr, 0.0, false);
+        break;
       case Op::kSign:
-        add_roots(arguments[0], nullptr, 0.0, inner, kinks);
+        add_roots(nullptr, 0.0, true);
         break;
       case Op::kMin:
       case Op::kMax:
+        add_roots(arguments[1], 0.0, false);
+        break;
       case Op::kLess:
       case Op::kLessEqual:
-        add_roots(arguments[0], arguments[1], 0.0, inner, kinks);
+        add_roots(arguments[1], 0.0, true);
         break;
       case Op::kTable:
         if (node->table->x.size() <= kMostKnots)
-          for (const double knot : node->table->x)
-            add_roots(arguments[0], nullptr, knot, inner, kinks);
+          for (const double knot : node->table->x) add_roots(nullptr, knot, false);
         break;
       default:
         break;
@@ -82,8 +98,9 @@ class KinkFinder {
   }
 
   // Where a - b - level vanishes, piece by piece between the kinks it has itself.
-  void add_roots(const Node* a, const Node* b, double level, const std::vector<double>& inner,
-                 std::set<double>& roots) {
+  std::vector<double> roots(const Node* a, const Node* b, double level,
+                            const std::vector<double>& inner) {
+    std::vector<double> found;
     const auto value = [&](double t) {
       return evaluate(a, t) - (b == nullptr ? 0.0 : evaluate(b, t)) - level;
     };
@@ -101,8 +118,9 @@ class KinkFinder {
       const double root = begin + 0.5 * width - middle * 0.5 * width / (last - first);
       if (!std::isfinite(root) || (bounded_below && root < begin) || (bounded_above && root > end))
         continue;
-      roots.insert(root);
+      found.push_back(root);
     }
+    return found;
   }
 
   double evaluate(const Node* root, double t) {
@@ -136,13 +154,14 @@ class KinkFinder {
 
   std::span<const double> parameters_;
   std::unordered_map<const Node*, Course> courses_;
-  std::set<double> all_;
+  Kinks all_;
   std::vector<double> values_;
 };
 
 }  // namespace
 
-std::vector<double> break_times(std::span<const Expr> values, std::span<const double> parameters) {
+std::vector<BreakTime> break_times(std::span<const Expr> values,
+                                   std::span<const double> parameters) {
   NodeMap position;
   std::vector<const Node*> order;
   for (const Expr& value : values)

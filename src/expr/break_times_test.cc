@@ -16,11 +16,17 @@ TEST(BreakTimes, AreWhereLimitsOfARampAreReached) {
   const Expr s = min(max((t - begin) / 0.5, 0.0), 1.0);
   const Expr values[] = {x + s * s * s, x * abs(t - 7.0)};
   const double parameters[] = {2.0};
-  const std::vector<double> times = break_times(values, parameters);
-  ASSERT_EQ(times.size(), 3U);
-  EXPECT_DOUBLE_EQ(times[0], 2.0);
-  EXPECT_DOUBLE_EQ(times[1], 2.5);
-  EXPECT_DOUBLE_EQ(times[2], 7.0);
+  EXPECT_EQ(break_times(values, parameters),
+            (std::vector<BreakTime>{{2.0, false}, {2.5, false}, {7.0, false}}));
+}
+
+TEST(BreakTimes, AreJumpsWhereARelationTurns) {
+  Graph graph;
+  const Expr t = graph.time();
+  const Expr x = graph.new_variable("x");
+  const Expr values[] = {select(t < 4.0, x, max(t, 1.0)), sign(t - 2.0), min(t, 4.0)};
+  EXPECT_EQ(break_times(values, {}),
+            (std::vector<BreakTime>{{1.0, false}, {2.0, true}, {4.0, true}}));
 }
 
 TEST(BreakTimes, AreTheKnotsOfTables) {
@@ -28,7 +34,8 @@ TEST(BreakTimes, AreTheKnotsOfTables) {
   const Expr t = graph.time();
   const auto table = make_table("speed", {0.0, 1.0, 4.0}, {0.0, 1.0, 0.0});
   const Expr values[] = {lookup(table, 2.0 * t - 1.0)};
-  EXPECT_EQ(break_times(values, {}), (std::vector<double>{0.5, 1.0, 2.5}));
+  EXPECT_EQ(break_times(values, {}),
+            (std::vector<BreakTime>{{0.5, false}, {1.0, false}, {2.5, false}}));
 }
 
 TEST(BreakTimes, AreNotLookedForInWhatDependsOnUnknownsOrIsCurved) {

@@ -152,6 +152,29 @@ void oscillate(const Series& a, double f, double partner, double sign, int n, Se
     }
 }
 
+// f' = (1 - f^2) a': sinh and cosh overflow where the quotient is 1.
+Series hyperbolic_tangent(const Series& a, int n) {
+  Series r;
+  Series slope;
+  const double cosh = std::cosh(a.value[0]);
+  r.known = slope.known = a.known;
+  r.value[0] = std::tanh(a.value[0]);
+  slope.value[0] = 1.0 / cosh / cosh;
+  r.size[0] = std::abs(r.value[0]) + slope.value[0] * a.size[0];
+  slope.size[0] = slope.value[0] * (1.0 + 2.0 * std::abs(r.value[0]) * a.size[0]);
+  for (int k = 1; k <= n; ++k) {
+    for (int i = 1; i <= k; ++i) {
+      r.value[k] += i * a.value[i] * slope.value[k - i] / k;
+      r.size[k] += i * product_size(a, i, slope, k - i) / k;
+    }
+    for (int i = 0; i <= k; ++i) {
+      slope.value[k] -= r.value[i] * r.value[k - i];
+      slope.size[k] += product_size(r, i, r, k - i);
+    }
+  }
+  return r;
+}
+
 Series natural_logarithm(const Series& a, int n) {
   Series r = integrate(std::log(a.value[0]), divide(Series::constant(1.0, 1.0), a, n), a, n);
   if (!(a.value[0] > 0.0)) r.known = 0;
@@ -245,8 +268,7 @@ Series unary(const Node& node, const Series& a, int n) {
       oscillate(a, std::sinh(x), std::cosh(x), 1.0, n, other, r);
       return r;
     case Op::kTanh:
-      oscillate(a, std::sinh(x), std::cosh(x), 1.0, n, r, other);
-      return divide(r, other, n);
+      return hyperbolic_tangent(a, n);
     case Op::kAsin:
     case Op::kAcos: {
       const Series one = Series::constant(1.0, 1.0);

@@ -47,6 +47,17 @@ TEST(PowerSeries, AgreesWithElementaryFunctions) {
     EXPECT_NEAR(sum(expand(formula, t0), s), value, 1e-12) << formula;
 }
 
+// tanh(2500) is 1 though sinh and cosh overflow; a sum with it is known as the rest is.
+TEST(PowerSeries, TanhDoesNotOverflow) {
+  Graph graph;
+  const Expr t = graph.time();
+  const PowerSeries series = expand(tanh(2500.0 * t) + tanh(-2500.0 * t) + t, 1.0);
+  EXPECT_EQ(series.value[0], 1.0);
+  EXPECT_EQ(series.value[1], 1.0);
+  for (int k = 2; k <= PowerSeries::kHighest; ++k) EXPECT_EQ(series.value[k], 0.0);
+  for (int k = 0; k <= PowerSeries::kHighest; ++k) EXPECT_TRUE(std::isfinite(series.size[k]));
+}
+
 // Where two branches meet, the one that holds just after counts.
 TEST(PowerSeries, FollowsTheBranchJustAfter) {
   Graph graph;

@@ -106,10 +106,12 @@ class Ida : public Integrator {
     }
     // BDF restarts at order 1: a step remembered from order 5 would only be rejected.
     IDASetInitStep(memory_.get(), std::min(options_.first_step, step));
+    is_at_kink_ = false;
   }
 
   StepOutcome step(double limit) override {
     bad_equation_ = kNone;
+    if (is_at_kink_) begin_anew();
     IDASetStopTime(memory_.get(), limit);
     double reached = t1_;
     const int status =
@@ -140,6 +142,8 @@ class Ida : public Integrator {
     t1_ = t;
     return {};
   }
+
+  void pass_kink() override { is_at_kink_ = true; }
 
   void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                    double* dx) const override {
@@ -239,6 +243,16 @@ class Ida : public Integrator {
     return 0;
   }
 
+  // At order 1, from a point and slopes that are right just after the kink.
+  void begin_anew() {
+    constexpr double kRoundings = 256.0;
+    const double t = t1_ + kRoundings * std::numeric_limits<double>::epsilon() * std::abs(t1_);
+    std::vector<double> x = x_;
+    std::vector<double> dx = dx_;
+    if (!consistent_.solve(data_, t, x.data(), dx.data()).ok()) x = x_, dx = dx_;
+    restart(t1_, x, dx, 0.0);
+  }
+
   void all_at(double t, double* x, double* dx) const {
     if (dx != nullptr) {
       IDAGetDky(memory_.get(), t, 1, work_.get());
@@ -306,6 +320,7 @@ class Ida : public Integrator {
   // the others count less.
   double share_ = 1.0;
   bool has_constraints_ = false;
+  bool is_at_kink_ = false;
   double t0_ = 0.0;
   double t1_ = 0.0;
   std::size_t bad_equation_ = kNone;

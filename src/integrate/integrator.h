@@ -74,6 +74,9 @@ class Integrator {
   // of full accuracy, not an interpolated one. The integrator then stands at t.
   virtual StepOutcome retake(double t) = 0;
 
+  // The solution has a kink where the last step ends: methods of several steps begin anew there.
+  virtual void pass_kink() {}
+
   // Values of the listed unknowns on the continuous extension of the last step (t within it);
   // x and dx are full-length, only the listed places are written.
   virtual void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,

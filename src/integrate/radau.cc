@@ -222,6 +222,7 @@ void Radau::restart(double t, std::span<const double> x, std::span<const double>
   accepted_step_ = 0.0;
   longest_step_ = 0.0;
   jumps_ = 0;
+  is_after_kink_ = false;
 }
 
 StepOutcome Radau::step(double limit) {
@@ -262,7 +263,7 @@ StepOutcome Radau::step(double limit) {
       continue;
     }
 
-    double error = estimate_error(h, first_ || rejected.step > 0.0);
+    double error = estimate_error(h, (first_ || rejected.step > 0.0) && !is_after_kink_);
     if (has_constraints_) error = std::max(error, estimate_defect(h));
     if (!(error < 1.0) && is_jump(h, error, rejected)) return cross_jump(t_end, h, natural_step);
     if (!(error < 1.0)) {
@@ -281,6 +282,7 @@ StepOutcome Radau::step(double limit) {
     accepted_error_ = error;
     first_ = false;
     jumps_ = 0;
+    is_after_kink_ = false;
     accept(t_end, h);
     next_step_ = proposal;
     return {};

@@ -23,6 +23,7 @@ class Radau : public Integrator {
   void restart(double t, std::span<const double> x, std::span<const double> dx,
                double step) override;
   StepOutcome step(double limit) override;
+  void pass_kink() override { is_after_kink_ = true; }
   StepOutcome retake(double t) override;
   void interpolate(double t, std::span<const std::uint32_t> unknowns, double* x,
                    double* dx) const override;
@@ -131,6 +132,7 @@ class Radau : public Integrator {
   std::vector<double> point_x_, point_dx_, scale_, newton_weights_, error_, work_;
 
   bool first_ = true;            // no step accepted since the restart
+  bool is_after_kink_ = false;   // the step under way begins at one
   double longest_step_ = 0.0;    // natural before steps were cut; forgotten slowly
   int jumps_ = 0;                // one after the other
   bool step_was_given_ = false;  // the first step is remembered, not guessed

@@ -22,6 +22,8 @@ constexpr int kMaxCorrections = 40;
 constexpr double kShorter = 0.25;
 constexpr int kMaxCuts = 30;
 constexpr int kMaxShortened = 8;
+constexpr int kGentleCuts = 15;          // after so many the step is cut to kShorter of it as well
+constexpr double kMostOvershoot = 1e-4;  // of the size of a guard
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // From so many guards on they are looked at one by one, those that come later not at all.
 constexpr std::size_t kMany = 8;
@@ -87,6 +89,14 @@ const FineWeights& fine_weights() {
 struct GuardWatch::Enclosures {
   static Enclosures make(const AnalysedMode& mode, const TimeCourses& courses);
 
+  // The course of a guard in a band along the last step is wrong by this much: on the solution it
+  // stays there. Where unknowns follow time, as torques that bounds hold, they are interpolated
+  // between the ends of a step and the bounds are not.
+  void note_overshoot(std::size_t guard, double by, double band, double size) {
+    if (by > band && by <= kMostOvershoot * size)
+      overshoots[guard] = std::max(overshoots[guard], 2.0 * by);
+  }
+
   struct TimeGuard {  // other than a + b t
     std::size_t guard;
     TimeFunction value;
@@ -106,6 +116,9 @@ struct GuardWatch::Enclosures {
   StepPolynomials step;
   bool has_step = false;  // it is read
   std::vector<double> cuts;
+  // By guard in a band: how far its course along a step may be off, as steps that were taken again
+  // have shown.
+  std::vector<double> overshoots;
 };
 
 // A guard by itself: in modes with many of them one is not worth a pass over all. Made when it is
@@ -228,7 +241,8 @@ GuardWatch::Enclosures GuardWatch::Enclosures::make(const AnalysedMode& mode,
           std::move(along_step),
           std::move(step),
           false,
-          {}};
+          {},
+          std::vector<double>(mode.mode->guards.size())};
 }
 
 GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data,
@@ -263,12 +277,13 @@ GuardWatch::GuardWatch(const AnalysedMode& mode, DaeData& data,
   grazings_.reserve(states_.size() * RootIsolator::kMaxRoots);
 }
 
-const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
+const Firing& GuardWatch::start(double t, const double* x, const double* dx, bool are_settled) {
   firing_ = {std::move(firing_.guards), t, true, false, {}};
   sampled_until_ = std::numeric_limits<double>::quiet_NaN();
   firing_.guards.clear();
   grazings_.clear();
   next_time_event_ = kNever;
+  std::ranges::fill(enclosures_->overshoots, 0.0);
   for (std::size_t g = 0; g < states_.size(); ++g) states_[g].was_held = false;
   for (const std::size_t g : held_before_) states_[g].was_held = true;
   held_before_.clear();
@@ -286,7 +301,7 @@ const Firing& GuardWatch::start(double t, const double* x, const double* dx) {
   for (std::size_t g = 0; g < states_.size(); ++g) {
     if (is_time_guard_[g]) continue;
     State& state = states_[g];
-    if (mode_.mode->guards[g].is_relation) {
+    if (mode_.mode->guards[g].is_relation || are_settled) {
       // The event iteration has settled it; what it left on the other side is rounding.
       state.armed = true;
       if (state.width > 0.0) {
@@ -316,16 +331,19 @@ std::vector<std::size_t> GuardWatch::guards_where(double t, const double* x, con
   const std::vector<double> sizes = values_;
   evaluate_at(t, x, dx);
   for (std::size_t g = 0; g < states_.size(); ++g)
-    if (!is_time_guard_[g] && select(values_[g], kBand * sizes[g])) found.push_back(g);
+    if (!is_time_guard_[g] && select(values_[g], sizes[g])) found.push_back(g);
   return found;
 }
 
-std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const double* dx) {
-  return guards_where(t, x, dx, [](double value, double band) { return std::abs(value) <= band; });
+std::vector<std::size_t> GuardWatch::at_zero(double t, const double* x, const double* dx,
+                                             double band) {
+  return guards_where(t, x, dx,
+                      [&](double value, double size) { return std::abs(value) <= band * size; });
 }
 
-std::vector<std::size_t> GuardWatch::below_zero(double t, const double* x, const double* dx) {
-  return guards_where(t, x, dx, [](double value, double band) { return value < -band; });
+std::vector<std::size_t> GuardWatch::below_zero(double t, const double* x, const double* dx,
+                                                double band) {
+  return guards_where(t, x, dx, [&](double value, double size) { return value < -band * size; });
 }
 
 // A guard a + b t fires where it falls through zero, or at once if it is negative or falls from
@@ -441,14 +459,21 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
   firing_.outcome = {};
   if (states_.empty()) return firing_;
 
-  for (int cut = 0; cut <= kMaxCuts; ++cut) {
+  bool is_settled = false;
+  for (int cut = 0; cut <= kMaxCuts && !is_settled; ++cut) {
     look_again_ = false;
     if (cut > 0) restore_states();
+    if (cut > kGentleCuts) {
+      const double begin = integrator.previous_time();
+      retake(integrator, begin + kShorter * (integrator.time() - begin));
+      if (!firing_.outcome.ok()) return firing_;
+    }
     grazings_.clear();
     sample(integrator);
     first_root_ = shortened_to_ = 2.0;
     find_guards_near_zero(integrator);
-    if (near_zero_.empty()) break;
+    is_settled = near_zero_.empty();
+    if (is_settled) break;
     if (cut == 0) save_states();
     const double t0 = integrator.previous_time();
     const double h = integrator.time() - t0;
@@ -462,7 +487,12 @@ const Firing& GuardWatch::examine(Integrator& integrator) {
     }
     if (look_again_) continue;
     std::erase_if(grazings_, [&](const Grazing& z) { return z.time > t0 + first_root_ * h; });
-    if (first_root_ > 1.0 || pin_down(integrator)) break;
+    is_settled = first_root_ > 1.0 || pin_down(integrator);
+  }
+  if (!is_settled) {
+    // Guards that have not been looked at may have passed zero.
+    if (firing_.outcome.ok()) firing_.outcome = {StepStatus::kStepTooSmall, 0};
+    return firing_;
   }
   if (first_root_ > 1.0) {
     for (const std::size_t g : near_zero_) {
@@ -551,9 +581,12 @@ int GuardWatch::degree(std::size_t guard, const Integrator& integrator) const {
 bool GuardWatch::stays_in_band(std::size_t guard) const {
   const std::array<double, 5> samples = samples_of(guard);
   const double offset = offsets_[guard];
-  const double width = states_[guard].band();
+  const double band = states_[guard].band();
+  const double overshoot = enclosures_->overshoots[guard];
+  const double width = std::max(band, overshoot);
   const auto inside = [&](double value) { return std::abs(value - offset) <= width; };
-  if (samples.back() - offset > width) return false;
+  if (samples.back() - offset > band) return false;
+  if (overshoot > band && samples.back() - offset < -band) return false;
   return !inside(samples.front()) || std::ranges::all_of(samples, inside);
 }
 
@@ -693,15 +726,23 @@ void GuardWatch::examine_guard(std::size_t g, Integrator& integrator) {
   bool rises = false;
   if (is_in_band(g)) {
     const auto without_offset = [&](double s) { return along(s) - offsets_[g]; };
-    const Band band{offsets_[g], state.band(), state.threshold(), along_step};
+    const double overshoot = enclosures_->overshoots[g];
+    const Band band{offsets_[g], std::max(state.band(), overshoot), state.threshold(), along_step};
     const std::optional<double> above = leaves_band(without_offset, samples, band, isolator_);
     if (above && *above < 1.0 && *above * h > 4.0 * kEpsilon * std::abs(t0 + h)) {
       // It comes back within the step, or the extension overshoots: the solution itself tells at
       // the end of a shorter step.
-      retake(integrator, t0 + *above * h);
+      const double claimed = without_offset(*above);
+      if (retake(integrator, t0 + *above * h)) {
+        evaluate_end(integrator);
+        if (std::abs(values_[g] - offsets_[g]) <= state.band())
+          enclosures_->note_overshoot(g, claimed, state.band(), state.size);
+      }
       look_again_ = true;
       return;
     }
+    const double lowest = *std::ranges::min_element(samples);
+    if (!above && overshoot > 0.0 && lowest >= -overshoot && samples.back() > 0.0) return;
     rises = above.has_value();
     if (rises) {
       // If it returns within the step, that is located at zero itself.
@@ -878,16 +919,32 @@ bool GuardWatch::pin_down(Integrator& integrator) {
   // A close pair seen on the extension may be no crossing of the solution: then the shortened step
   // simply stands, and the next one looks again.
   const double tolerated = std::max(noise * 1e3, std::abs(slope) * 4.0 * resolution);
-  if (!bracketed && values_[g] > tolerated) return true;
   // The extension of a long step may show two roots in the wrong order: what is beyond zero here
   // has crossed it before, and the shorter step tells where.
-  for (std::size_t other = 0; other < states_.size(); ++other) {
-    const State& state = states_[other];
-    if (other != g && !is_time_guard_[other] && state.armed && offsets_[other] == 0.0 &&
-        state.width == 0.0 && state.size > 0.0 && sample_of(other, 0) > 0.0 &&
-        values_[other] < -state.band())
-      return false;
+  const auto another_is_beyond = [&] {
+    for (std::size_t other = 0; other < states_.size(); ++other) {
+      const State& state = states_[other];
+      if (other != g && !is_time_guard_[other] && state.armed && offsets_[other] == 0.0 &&
+          state.width == 0.0 && state.size > 0.0 && sample_of(other, 0) > 0.0 &&
+          values_[other] < -state.band())
+        return true;
+    }
+    return false;
+  };
+  if (!bracketed && values_[g] > tolerated) {
+    const State& state = states_[g];
+    if (is_in_band(g) && values_[g] - offsets_[g] <= state.band())
+      for (std::size_t k = 1; k < 4; ++k)
+        enclosures_->note_overshoot(g, offsets_[g] - sample_of(g, k), state.band(), state.size);
+    // Others have been looked at up to where the root was expected.
+    const double looked_until = t0 + first_root_ * (t1 - t0);
+    if (integrator.time() > looked_until && looked_until - t0 > resolution) {
+      if (!retake(integrator, looked_until)) return !firing_.outcome.ok();
+      evaluate_end(integrator);
+    }
+    return !another_is_beyond();
   }
+  if (another_is_beyond()) return false;
   for (std::size_t other = 0; other < states_.size(); ++other) {
     // A guard of size zero is zero all the time (its factor is), it does not come there now.
     const bool tied =

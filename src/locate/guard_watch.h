@@ -66,13 +66,17 @@ class GuardWatch {
   static constexpr double kNoise = 1e-15;
 
   // Arms the guards at the start of a mode. The result has fired() if the state is outside.
-  const Firing& start(double t, const double* x, const double* dx);
+  // `are_settled`: the mode has been found to last; guards a little outside are so by rounding, as
+  // relations always are.
+  const Firing& start(double t, const double* x, const double* dx, bool are_settled = false);
 
-  // Guards, other than time guards, that are zero at this point.
-  std::vector<std::size_t> at_zero(double t, const double* x, const double* dx);
+  // Guards, other than time guards, that are zero at this point, to `band` of their sizes.
+  std::vector<std::size_t> at_zero(double t, const double* x, const double* dx,
+                                   double band = kBand);
 
   // The same below zero: the point is outside the mode.
-  std::vector<std::size_t> below_zero(double t, const double* x, const double* dx);
+  std::vector<std::size_t> below_zero(double t, const double* x, const double* dx,
+                                      double band = kBand);
 
   // For the next start(): the mode before kept these guards at zero.
   void expect_held(const std::vector<std::size_t>& guards) { held_before_ = guards; }

@@ -12,6 +12,7 @@
 #include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "realtime/input_table.h"
+#include "realtime/surface_locks.h"
 
 namespace saltus {
 namespace {
@@ -59,12 +60,13 @@ std::unordered_set<const Node*> read_for_reinit(const FlatModel& model) {
 RealtimeEngine::~RealtimeEngine() = default;
 
 RealtimeEngine::RealtimeEngine(const HybridSystem& system, const RealtimeOptions& options)
-    : system_(system),
-      flat_(system.flat()),
-      model_(flat_ != nullptr ? flat_->reduced
-                              : throw Error(fmt::format("{} is written in C++; fixed steps need a "
-                                                        "model in Modelica",
-                                                        system.name()))),
+    : system_(
+          system.flat() != nullptr
+              ? lock_surfaces(system)
+              : throw Error(fmt::format(
+                    "{} is written in C++; fixed steps need a model in Modelica", system.name()))),
+      flat_(system_.flat()),
+      model_(flat_->reduced),
       options_(options) {
   if (!(options.step > 0.0) || !std::isfinite(options.step))
     throw Error("the step must be positive");

@@ -369,6 +369,8 @@ bool EventIteration::inner(double t, SystemState& base, SystemState& out, Settle
     slots_ = out.slots = unsolved;
     held_ = held;
     settled.mode = mode;
+    solved_ = false;  // whatever the search tried last
+    just_after_.forget();
     return true;
   }
   return search();

@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <utility>
 
+#include "simulate/mode_run.h"
+
 namespace saltus {
 namespace {
-
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-// A change of fewer roundings is none: a small angle in one equation with large ones may change by
-// that much when the point is made consistent.
-constexpr double kRoundings = 4096.0;
 
 constexpr std::array<std::string_view, 10> kPrecedence = {
     "zeno",   "sliding-entry", "sliding-exit", "instantaneous", "jump",
@@ -70,8 +66,9 @@ void note_motion(const GuardMotion& motion, Event& event) {
   if (motion.is_tangential() && !ends) add_tag(event, "grazing");
 }
 
-void note_changes(const HybridSystem& system, const AnalysedMode& entered, const SystemState& left,
+void note_changes(const HybridSystem& system, const ModeRun& mode, const SystemState& left,
                   const SystemState& right, Event& event, const AnalysedMode* from) {
+  const AnalysedMode& entered = mode.analysed();
   const auto was_differential = [&](VariableId id) {
     if (from == nullptr) return false;
     const auto found = std::lower_bound(from->unknowns.begin(), from->unknowns.end(), id);
@@ -87,9 +84,7 @@ void note_changes(const HybridSystem& system, const AnalysedMode& entered, const
     if (after == before) continue;
     const double size = std::max(std::abs(before), system.variable(id).nominal);
     const bool counts = entered.differential[j] || was_differential(id);
-    // The instant itself is only known to rounding.
-    const double along = 8.0 * kEpsilon * std::abs(event.time * left.slopes[id.index()]);
-    if (counts && std::abs(after - before) > kRoundings * kEpsilon * size + along)
+    if (counts && !mode.is_no_jump(event.time, after - before, size, left.slopes[id.index()]))
       event.jumps[system.variable(id).name] = {before, after};
   }
   for (std::size_t i = 0; i < right.values.size(); ++i) {

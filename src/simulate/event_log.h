@@ -10,6 +10,8 @@
 
 namespace saltus {
 
+class ModeRun;
+
 // An event that has just begun: its time, mode and causes. MO's class is "continuous interior"
 // until something else is found.
 Event begin_event(double time, const Mode& from, const Firing& firing);
@@ -17,7 +19,7 @@ Event begin_event(double time, const Mode& in, std::string cause);
 
 // Notes which values the event changed: unknowns that are differential in the mode entered or left
 // (`from`, if given) as jumps, variables that are held in the mode entered as discrete.
-void note_changes(const HybridSystem& system, const AnalysedMode& entered, const SystemState& left,
+void note_changes(const HybridSystem& system, const ModeRun& entered, const SystemState& left,
                   const SystemState& right, Event& event, const AnalysedMode* from = nullptr);
 
 // Notes that the projection into the mode entered was cut short by its guards.

@@ -80,6 +80,17 @@ bool carry_on(Run& run, const Reset& reset, double flight, const SystemState& la
   return true;
 }
 
+// Whether the mode itself keeps the relation where it is, such as a contact that its equations hold
+// closed: what seems to accelerate it is rounding.
+bool stays_by_equations(Run& run, std::size_t relation) {
+  SystemState at = run.now.state;
+  if (!run.now.mode->make_consistent(run.now.time, at).ok()) return false;
+  run.just_after.note_magnitudes(run.system, at);
+  run.just_after.stand_at(*run.now.mode, run.now.time, at);
+  const Expr& value = run.system.flat()->reduced.relations[relation].value;
+  return run.just_after.sign(value, at.slots, {}) == 0;
+}
+
 // Whether the state, just reset at the relation, no longer leaves it by more than can be told. Then
 // `reset.rest` is the time at which the flights to come accumulate, each shorter by the factor with
 // which the rate is reset, and `later` the state there.
@@ -98,8 +109,8 @@ bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
     reset.rest = t;
     return true;
   }
-  const double ahead = kAhead * std::max(1.0, std::abs(t));
   run.contacts.probed = true;
+  const double ahead = kAhead * std::max(1.0, std::abs(t));
   SystemState probe = run.now.state;
   if (!advance(*run.now.mode, t, ahead, probe)) return false;
   const double acceleration =
@@ -109,6 +120,7 @@ bool comes_to_rest(Run& run, Reset& reset, SystemState& later) {
   const double noise = 8.0 * kEpsilon * std::abs(reset.rate_before) / ahead;
   if (!(acceleration < -noise) || rate * rate > -2.0 * acceleration * kLowestFlight * band)
     return false;
+  if (stays_by_equations(run, reset.relation)) return false;
 
   later = run.now.state;
   const double contraction = rate / -reset.rate_before;

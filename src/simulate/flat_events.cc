@@ -75,7 +75,7 @@ void log_hop(Run& run, const Hop& hop, const ModeRun& from, ModeRun& into, bool 
   run.log.recorder->store(run.now.time, into.analysed().id, at);
   ++into.report().visits;
   event.to = into.mode().name;
-  note_changes(run.system, into.analysed(), left, at, event, &from.analysed());
+  note_changes(run.system, into, left, at, event, &from.analysed());
   event.discrete.merge(run.events->changes(left, at));
   event.impulses = hop.impulses;
   if (hop.fraction < 1.0) {
@@ -104,7 +104,7 @@ void log_start(Run& run, const Settled& settled) {
   SystemState begins = follows ? settled.hops.front().left : settled.left;
   fit(begins, run.now.state);
   if (!follows) {
-    note_changes(run.system, last->analysed(), begins, run.now.state, event, &first->analysed());
+    note_changes(run.system, *last, begins, run.now.state, event, &first->analysed());
     event.discrete.merge(run.events->changes(begins, run.now.state));
     const auto switches = [&](const MachineSymbols& m) {
       return begins.value_of(m.active) != run.now.state.value_of(m.active);
@@ -125,7 +125,7 @@ void log_start(Run& run, const Settled& settled) {
   if (follows) {
     SystemState left = settled.left;
     fit(left, run.now.state);
-    note_changes(run.system, last->analysed(), left, run.now.state, event, &first->analysed());
+    note_changes(run.system, *last, left, run.now.state, event, &first->analysed());
     event.discrete.merge(run.events->changes(left, run.now.state));
   }
   log_event(run.log.result, std::move(event), follows);
@@ -274,8 +274,7 @@ bool take_flat_event(Run& run, const Firing& firing, bool hop_follows_event) {
                                  settled.warnings.end());
   event.to = run.now.mode->mode().name;
   event.iterations = settled.iterations;
-  note_changes(run.system, run.now.mode->analysed(), run.now.left, run.now.state, event,
-               &last->analysed());
+  note_changes(run.system, *run.now.mode, run.now.left, run.now.state, event, &last->analysed());
   event.impulses = settled.impulses;
   event.discrete.merge(run.events->changes(run.now.left, run.now.state));
   if (settled.termination != nullptr) event.tags.emplace_back("terminate");

@@ -9,13 +9,18 @@
 namespace saltus {
 namespace {
 
-constexpr double kRounding = 1e-11;  // of the absolute terms of a coefficient
-
-int sign_of(const PowerSeries& series, int highest) {
+int sign_of(const PowerSeries& series, int highest, double rounding) {
   for (int k = 1; k <= std::min(highest, series.known - 1); ++k)
-    if (std::abs(series.value[k]) > kRounding * series.size[k])
+    if (std::abs(series.value[k]) > rounding * series.size[k])
       return series.value[k] > 0.0 ? 1 : -1;
   return 0;
+}
+
+// Overflow on the way to a coefficient leaves none to judge by.
+bool is_finite(const PowerSeries& series, int highest) {
+  for (int k = 0; k <= std::min(highest, series.known - 1); ++k)
+    if (!std::isfinite(series.value[k]) || !std::isfinite(series.size[k])) return false;
+  return true;
 }
 
 // Whether it vanishes by rounding, rather than by the equations.
@@ -83,7 +88,8 @@ std::optional<int> JustAfter::sign(const Expr& value, const std::vector<double>&
   // Functions of time, and what is zero by a factor, such as the direction of a clutch that does
   // not slip, need no flow.
   if (const PowerSeries* apart = flow.series.evaluate_apart(formula, time_, form.data(), at_)) {
-    if (const int sign = sign_of(*apart, PowerSeries::kHighest); sign != 0) return sign;
+    if (const int sign = sign_of(*apart, PowerSeries::kHighest, question.rounding); sign != 0)
+      return sign;
     if (question.must_move && is_rounding(*apart, PowerSeries::kHighest)) return {};
     return 0;
   }
@@ -92,7 +98,8 @@ std::optional<int> JustAfter::sign(const Expr& value, const std::vector<double>&
     if (!expand(highest)) return {};
     at_.slots = slots;
     const PowerSeries& series = flow_->series.evaluate(formula, form.data(), at_);
-    if (const int sign = sign_of(series, highest); sign != 0) return sign;
+    if (const int sign = sign_of(series, highest, question.rounding); sign != 0) return sign;
+    if (!is_finite(series, highest)) return {};
     rounding = rounding || is_rounding(series, highest);
     if (series.known < highest) break;  // nothing more is to be had
     if (highest >= kSecondLook && !rounding && question.reads_unknowns) break;

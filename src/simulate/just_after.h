@@ -46,6 +46,7 @@ class JustAfter {
   struct Question {
     bool must_move = false;
     bool reads_unknowns = true;
+    double rounding = 1e-11;  // of the absolute terms of a derivative: what is less is none
   };
   // The sign of the first derivative that does not vanish of a value that counts as zero; 0 if it
   // stays zero, none if nothing tells. `slots` may differ from those of the point.

@@ -11,7 +11,6 @@
 #include "analysis/shared_forces.h"
 #include "base/kept_work.h"
 #include "base/processor_time.h"
-#include "expr/break_times.h"
 #include "expr/differentiate.h"
 #include "expr/work_key.h"
 #include "locate/time_terms.h"
@@ -28,8 +27,7 @@ constexpr double kFirstLook = 512.0;
 constexpr double kFurther = 4.0;
 // Relative: what is nearer than this to the end of a step was meant by it.
 constexpr double kSameTime = 1e-12;
-// Relative: as near as enclosures tell where a kink lies.
-constexpr double kBeyondKink = 256.0 * std::numeric_limits<double>::epsilon();
+constexpr double kNoTime = std::numeric_limits<double>::infinity();
 // How many steps must be known to be free of them.
 constexpr double kFreeOfFalls = 2.0;
 
@@ -511,13 +509,9 @@ const std::vector<std::string>& ModeRun::opaque_terms() const { return time_term
 const std::optional<std::string>& ModeRun::pole_of_time() const { return time_terms_->pole(); }
 
 double ModeRun::limit_step(double limit) {
-  if (integrator().time() == kink_.time) begin_after_kink();
-  kink_ = {};
   const double t = integrator().time();
   const double suggested = integrator().suggested_step();
-  // The last stage of a step lies at its end, and must not see what begins at the break.
-  const double begins_anew = next_break(t);
-  const double kink = std::nextafter(begins_anew, -std::numeric_limits<double>::infinity());
+  const double kink = end_before_break(t);
   const double wanted = suggested > 0.0 ? std::min(suggested, limit - t) : limit - t;
   // Where the next few steps are known to be free of falls nothing has to be looked for.
   const double reach = std::min(limit, kink);
@@ -530,29 +524,10 @@ double ModeRun::limit_step(double limit) {
   const auto is_meant = [&](double exact) {
     return exact >= end && exact - end <= kSameTime * std::abs(end);
   };
-  if (is_meant(event)) return event;
+  kink_ = end == kink || (end < first && time_terms_->ends_at_kink()) ? end : kNoTime;
+  if (event <= limit && is_meant(event)) return event;
   if (is_meant(limit)) return limit;
-  if (end == kink)
-    kink_ = {end, begins_anew};
-  else if (end < first && time_terms_->ends_at_kink())
-    kink_ = {end, end + kBeyondKink * std::abs(end)};
   return end;
-}
-
-// What a method knows of the steps before says nothing of those after a kink or jump, so it begins
-// anew, at a point that satisfies the equations just after.
-void ModeRun::begin_after_kink() {
-  const Integrator& before = integrator();
-  const double t = std::nextafter(kink_.begins_anew, std::numeric_limits<double>::infinity());
-  const double step = before.suggested_step();
-  std::copy(before.x().begin(), before.x().end(), x_.begin());
-  std::copy(before.dx().begin(), before.dx().end(), dx_.begin());
-  if (!setups_.complete(*active_, t, x_.data(), dx_.data()) &&
-      !setups_.consistent_of(*active_).solve(data_, t, x_.data(), dx_.data()).ok()) {
-    std::copy(before.x().begin(), before.x().end(), x_.begin());
-    std::copy(before.dx().begin(), before.dx().end(), dx_.begin());
-  }
-  integrator().restart(t, x_, dx_, step);
 }
 
 void ModeRun::look_ahead(double until) {
@@ -560,18 +535,20 @@ void ModeRun::look_ahead(double until) {
   look_ahead_ = watch_->next_time_event() >= until ? kFurther * look_ahead_ : kLookAhead;
 }
 
-double ModeRun::next_break(double t) const {
+double ModeRun::end_before_break(double t) const {
   // What is nearer than this was the end of the last step.
   const double beyond = t + kSameTime * std::abs(t);
-  const auto next = std::upper_bound(breaks_.begin(), breaks_.end(), beyond);
-  return next == breaks_.end() ? std::numeric_limits<double>::infinity() : *next;
+  const auto next = std::ranges::upper_bound(breaks_, beyond, {}, &BreakTime::time);
+  if (next == breaks_.end()) return kNoTime;
+  // The last stage of a step lies at its end, and must not see what begins there.
+  return next->is_jump ? std::nextafter(next->time, -kNoTime) : next->time;
 }
 
 double ModeRun::just_after_break(double t) const {
   const double resolution = 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t);
-  const auto near = std::lower_bound(breaks_.begin(), breaks_.end(), t - resolution);
-  if (near == breaks_.end() || *near > t + resolution) return t;
-  return std::max(t, std::nextafter(*near, std::numeric_limits<double>::infinity()));
+  const auto near = std::ranges::lower_bound(breaks_, t - resolution, {}, &BreakTime::time);
+  if (near == breaks_.end() || near->time > t + resolution) return t;
+  return std::max(t, std::nextafter(near->time, kNoTime));
 }
 
 StepOutcome ModeRun::step(double limit) {
@@ -581,6 +558,7 @@ StepOutcome ModeRun::step(double limit) {
       !update_projector(integrator().time(), integrator().x().data()))
     return {StepStatus::kRanksChanged, 0};
   const StepOutcome outcome = integrator().step(limit);
+  if (outcome.ok() && integrator().time() == kink_) integrator().pass_kink();
   if (outcome.status == StepStatus::kSingular && share_forces()) return integrator().step(limit);
   if (outcome.status != StepStatus::kSingular || selector_ == nullptr) return outcome;
   // Is it the constraints? Small changes of their numbers have not been looked at.

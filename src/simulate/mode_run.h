@@ -9,6 +9,7 @@
 #include "analysis/consistent.h"
 #include "analysis/constraint_levels.h"
 #include "analysis/state_selector.h"
+#include "expr/break_times.h"
 #include "integrate/integrator.h"
 #include "locate/guard_watch.h"
 #include "model/system_state.h"
@@ -138,6 +139,10 @@ class ModeRun {
   // A point inside the last step: interpolated, then made consistent.
   void read_interpolated(double t, SystemState& state);
 
+  // Whether what is carried over an instant differs by no more than the errors of the steps and of
+  // the instant itself.
+  bool is_no_jump(double t, double change, double size, double slope) const;
+
   // The values guard's transition assigns, evaluated at left limits.
   void transition_values(std::size_t guard, double t, const SystemState& left,
                          std::vector<double>& values);
@@ -162,8 +167,7 @@ class ModeRun {
     return projection_ != nullptr ? *projection_ : setups_.consistent_of(*active_);
   }
   void look_ahead(double until);
-  double next_break(double t) const;
-  void begin_after_kink();
+  double end_before_break(double t) const;
   bool share_forces();
   bool reselect();
   bool update_projector(double t, const double* x);
@@ -175,7 +179,6 @@ class ModeRun {
   bool settle_start(double t, SystemState& state);
   void read_within_step(double t, double* x, double* dx);
   void refine_end(double t, std::vector<double>& x, std::vector<double>& dx);
-  bool is_no_jump(double t, double change, double size, double slope) const;
   bool carries_over(double t, const SystemState& before, const SystemState& after) const;
   bool keep_set_values(double t, const SystemState& before, const std::vector<bool>& set,
                        SystemState& state);
@@ -201,12 +204,8 @@ class ModeRun {
   std::vector<std::size_t> states_;
   bool is_flat_ = false;
   std::vector<std::size_t> shared_;
-  std::vector<double> breaks_;  // where equations or guards have kinks by time alone
-  struct Kink {
-    double time = std::numeric_limits<double>::quiet_NaN();  // where the step ends
-    double begins_anew = 0.0;                                // where what follows begins
-  };
-  Kink kink_;  // that the step under way leads to
+  std::vector<BreakTime> breaks_;  // where equations or guards have kinks by time alone
+  double kink_ = std::numeric_limits<double>::infinity();  // that the step under way leads to
   std::unique_ptr<TimeTerms> time_terms_;
   double tolerance_;
   ModeSetup* active_ = nullptr;

@@ -125,8 +125,9 @@ bool continue_by_numbers(Run& run) {
   return false;
 }
 
-const Firing& arm_guards(ModeRun& mode, double t) {
-  return mode.watch().start(t, mode.integrator().x().data(), mode.integrator().dx().data());
+const Firing& arm_guards(ModeRun& mode, double t, bool are_settled) {
+  return mode.watch().start(t, mode.integrator().x().data(), mode.integrator().dx().data(),
+                            are_settled);
 }
 
 ModeId flat_mode(Run& run, std::size_t index) {

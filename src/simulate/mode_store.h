@@ -44,7 +44,7 @@ void renew_form(Run& run);
 // with what numbers find, if that determines a solution. Otherwise `run.rank_change` says why not.
 bool continue_by_numbers(Run& run);
 // Starts to watch the guards of a mode at the point its integrator stands at; what fires at once.
-const Firing& arm_guards(ModeRun& mode, double t);
+const Firing& arm_guards(ModeRun& mode, double t, bool are_settled = false);
 
 // Flat models.
 ModeId flat_mode(Run& run, std::size_t index);

@@ -224,7 +224,7 @@ std::optional<RoundingWatch::Finding> RoundingWatch::note(ModeRun& mode, double 
   }
   if (!found && carries_) found = carry(mode, step, limit);
   is_over_ = found.has_value();
-  std::swap(before_, now_);
+  if (carries_) std::swap(before_, now_);
   is_interrupted_ = !carries_;
   return found;
 }

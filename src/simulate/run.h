@@ -74,7 +74,8 @@ struct Instant {
   TransferOutcome transfer;
   bool within_region = true;  // projections end where they leave the region
   Firing cut_short;
-  Firing falling;  // guards that are at zero where a mode begins, and fall
+  Firing falling;      // guards that are at zero where a mode begins, and fall
+  bool lasts = false;  // the present mode has been found to: nothing more is asked
   std::vector<Visit> sequence;
   // Flat models, for tangents: left limits with what the event under way sets, and whether the run
   // is about to start.

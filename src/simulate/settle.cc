@@ -47,7 +47,8 @@ void answer_circle(Run& run) {
   const Visit* circle = find_circle(run);
   if (circle == nullptr) return;
   std::vector<Visit>& sequence = run.instant.sequence;
-  const std::optional<ModeId> lasting = find_lasting_mode(run);
+  const std::optional<LastingMode> lasting =
+      find_lasting_mode(run, {circle, sequence.data() + sequence.size()});
   if (!lasting) {
     std::string path;
     for (; circle != sequence.data() + sequence.size(); ++circle)
@@ -59,6 +60,7 @@ void answer_circle(Run& run) {
              place_of(run), path, run.now.mode->mode().name, sequence.back().guard));
     return;
   }
+  run.instant.lasts = true;
   // The way round led nowhere, and is no part of the log.
   const auto first = std::ranges::find_if(
       sequence, [&](const Visit& visit) { return visit.mode == &run.now.mode->mode(); });
@@ -67,7 +69,7 @@ void answer_circle(Run& run) {
   for (auto visit = first; visit != sequence.end(); ++visit)
     --run.modes.runs[run.system.find_mode(visit->mode->name).index()]->report().visits;
   sequence.erase(first, sequence.end());
-  if (*lasting == run.now.mode->analysed().id) {
+  if (lasting->id == run.now.mode->analysed().id) {
     run.now.mode->make_consistent(run.now.time, run.now.state);
     run.now.mode->restart(run.now.time);
     run.instant.transfer = {};
@@ -75,8 +77,10 @@ void answer_circle(Run& run) {
   }
   const AnalysedMode& from = run.now.mode->analysed();
   Event event = begin_event(run.now.time, run.now.mode->mode(), guard);
+  run.now.state = lasting->from;
   run.now.left = run.now.state;
-  if (enter(run, *lasting)) log_entry(run, std::move(event), !run.instant.sequence.empty(), &from);
+  if (enter(run, lasting->id))
+    log_entry(run, std::move(event), !run.instant.sequence.empty(), &from);
 }
 
 // One hop: T from left limits, next mode, consistent point, which is stored.
@@ -193,7 +197,7 @@ void log_entry(Run& run, Event event, bool hop_follows_event, const AnalysedMode
   now.left.slopes.resize(now.state.values.size(), 0.0);
   run.log.recorder->store(now.time, now.mode->analysed().id, now.state);
   event.to = now.mode->mode().name;
-  note_changes(run.system, now.mode->analysed(), now.left, now.state, event, from);
+  note_changes(run.system, *now.mode, now.left, now.state, event, from);
   if (run.events != nullptr) event.discrete.merge(run.events->changes(now.left, now.state));
   log_event(run.log.result, std::move(event), hop_follows_event);
 }
@@ -220,6 +224,7 @@ void stay_in(Run& run, ModeId id) {
 
 void settle_hops(Run& run, const Firing& first) {
   run.instant.sequence.clear();
+  run.instant.lasts = false;
   const std::size_t logged = run.log.result.events.size();
   // A guard that was zero and left the wrong way: the mode lasted for no time.
   const bool follows =
@@ -238,6 +243,9 @@ void settle_hops(Run& run, const Firing& first) {
     }
     take_hop(run, *firing, follows || run.log.result.events.size() > logged);
     if (run.log.stopped) return;
+    if (!run.instant.lasts) continue;
+    arm_guards(*run.now.mode, run.now.time, true);
+    break;
   }
   flag_cycles(run);
   if (run.log.stopped) return;

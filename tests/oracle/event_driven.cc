@@ -65,9 +65,8 @@ class Run {
     g_ = Eigen::MatrixXd::Zero(m_, n_);
     for (int i = 0; i < m_; ++i) {
       const Element& e = elements_[i];
-      if (e.kind == Kind::kGear) {
-        g_(i, e.a) = 1.0;
-        g_(i, e.b) = -e.ratio;
+      if (e.is_rigid()) {
+        for (const auto& [body, factor] : e.factors()) g_(i, body) += factor;
       } else {
         g_(i, e.b) = 1.0;
         if (e.a != kHousing) g_(i, e.a) = -1.0;
@@ -189,7 +188,7 @@ class Run {
 
   bool may_hold(int i) const {
     const Element& e = elements_[i];
-    if (e.kind == Kind::kGear || e.kind == Kind::kFreeWheel) return true;
+    if (e.is_rigid() || e.kind == Kind::kFreeWheel) return true;
     if (e.kind == Kind::kBacklash) return states_[i].side != 0;
     return !states_[i].open;
   }
@@ -289,7 +288,7 @@ class Run {
   std::vector<Series> guards(int i) const {
     const Element& e = elements_[i];
     const State& s = states_[i];
-    if (e.kind == Kind::kGear || s.structural) return {};
+    if (e.is_rigid() || s.structural) return {};
     std::vector<Series> result;
     const auto add = [&](auto coefficient) {
       Series c(kOrder + 1);
@@ -419,8 +418,8 @@ class Run {
       before[i] = s.at;
       was_held[i] = !all && may_hold(i) && s.at == At::kInside;
       if (!may_hold(i)) continue;
-      at_zero[i] = elements_[i].kind == Kind::kGear || std::abs(slip(i)) <= 1e-11 * speed ||
-                   was_held[i] || (triggers[i] && !all && elements_[i].kind != Kind::kBacklash) ||
+      at_zero[i] = elements_[i].is_rigid() || std::abs(slip(i)) <= 1e-11 * speed || was_held[i] ||
+                   (triggers[i] && !all && elements_[i].kind != Kind::kBacklash) ||
                    (elements_[i].kind == Kind::kBacklash && s.side != 0);
     }
     project(at_zero);
@@ -451,7 +450,7 @@ class Run {
     std::vector<int> chosen;
     for (const int turn : {0, 1, 2})
       for (int i = 0; i < size; ++i) {
-        const bool gear = elements_[z[i]].kind == Kind::kGear;
+        const bool gear = elements_[z[i]].is_rigid();
         const int mine = gear ? 0 : before[z[i]] == At::kInside ? 1 : 2;
         if (mine != turn || is_implied(z[i], chosen)) continue;
         independent[i] = true;
@@ -543,7 +542,7 @@ class Run {
         if (answers[i] != Answer::kOpen) continue;
         State& s = states_[z[i]];
         const double r = problem.residual()[i];
-        if (elements_[z[i]].kind == Kind::kGear) {
+        if (elements_[z[i]].is_rigid()) {
           answers[i] = Answer::kHeld;
           s.at = At::kInside;
         } else if (std::abs(r) > small_r[i]) {

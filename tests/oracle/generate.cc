@@ -23,6 +23,8 @@ class Generator {
   Network make() {
     if (family_ == Family::kBacklash)
       make_backlash();
+    else if (family_ == Family::kShapes)
+      make_shapes();
     else
       make_tree();
     // What starts without slip may be written as locked.
@@ -248,6 +250,63 @@ class Generator {
       if (random_.chance(0.3)) add_brake(i);
   }
 
+  void make_shapes() {
+    twin_ = random_.chance(0.2);
+    still_ = random_.chance(0.2) ? 1.0 : 0.2;
+    const int n = random_.integer(3, 8);
+    for (int i = 0; i < n; ++i) {
+      add_body();
+      if (i > 0) join(i);
+    }
+    for (int i = 0; i < n; ++i) {
+      if (random_.chance(0.2)) add_spring(kHousing, i);
+      if (random_.chance(0.25)) add_brake(i);
+      if (!random_.chance(0.1)) continue;
+      // A brake behind a spring.
+      add_body();
+      const int last = static_cast<int>(network_.bodies.size()) - 1;
+      add_spring(i, last);
+      add_brake(last);
+    }
+  }
+
+  // Joins body i to those before it.
+  void join(int i) {
+    const int before = random_.integer(0, i - 1);
+    const double kind = random_.unit();
+    Body& body = network_.bodies[i];
+    const auto speed = [&](int k) { return network_.bodies[k].start_speed; };
+    Element e;
+    e.a = before;
+    e.b = i;
+    if (kind < 0.25 && i > 1) {
+      e.kind = Kind::kPlanetary;
+      e.c = random_.integer(0, i - 2);
+      if (e.c >= e.a) ++e.c;
+      e.ratio = whole_ ? random_.integer(1, 3) : random_.uniform(1.2, 3.5);
+      body.start_speed = (1.0 + e.ratio) * speed(e.a) - e.ratio * speed(e.c);
+      network_.elements.push_back(e);
+    } else if (kind < 0.45) {
+      e.kind = Kind::kGear;
+      e.ratio = random_.chance(0.5) ? -1.0 : number(1.0, 3.0) * (random_.chance(0.3) ? -1.0 : 1.0);
+      body.start_speed = speed(e.a) / e.ratio;
+      network_.elements.push_back(e);
+    } else if (kind < 0.55) {
+      // One free wheel each way: together they are rigid.
+      body.start_speed = speed(e.a);
+      e.kind = Kind::kFreeWheel;
+      e.capacity = Signal::constant(0.0);
+      network_.elements.push_back(e);
+      std::swap(e.a, e.b);
+      network_.elements.push_back(e);
+    } else if (kind < 0.7) {
+      add_spring(e.a, e.b);
+    } else {
+      e.kind = kind < 0.85 ? Kind::kClutch : Kind::kFreeWheel;
+      add_friction(e);
+    }
+  }
+
   void add_spring(int a, int b) {
     Element e;
     e.kind = Kind::kSpring;
@@ -271,11 +330,9 @@ class Generator {
 
 const std::vector<std::pair<std::string, Family>>& families() {
   static const std::vector<std::pair<std::string, Family>> all = {
-      {"random", Family::kRandom},
-      {"degenerate", Family::kDegenerate},
-      {"brakes", Family::kBrakes},
-      {"rest", Family::kRest},
-      {"backlash", Family::kBacklash}};
+      {"random", Family::kRandom},     {"degenerate", Family::kDegenerate},
+      {"brakes", Family::kBrakes},     {"rest", Family::kRest},
+      {"backlash", Family::kBacklash}, {"shapes", Family::kShapes}};
   return all;
 }
 
@@ -300,6 +357,13 @@ std::map<std::string, int> census(const Network& network) {
     ++count[fmt::format("{}s", to_string(e.kind))];
     if ((e.is_friction() || e.kind == Kind::kFreeWheel) && network.slip(e, speeds) == 0.0)
       ++count["elements without slip at the start"];
+    if (e.kind == Kind::kSpring && e.a == kHousing) ++count["springs at the housing"];
+    if (e.kind == Kind::kSpring && e.damping > 0.0) ++count["springs with dampers"];
+    if (e.kind == Kind::kGear && e.ratio == -1.0) ++count["gears with ratio -1"];
+    if (e.kind == Kind::kFreeWheel)
+      for (const Element& other : network.elements)
+        if (other.kind == Kind::kFreeWheel && other.a == e.b && other.b == e.a && e.a < e.b)
+          ++count["free wheels both ways"];
     if (!e.is_friction()) continue;
     if (e.capacity.pieces.size() > 1) ++count["capacities in pieces"];
     if (e.capacity.pieces[0].amplitude != 0.0) ++count["capacities that swing"];

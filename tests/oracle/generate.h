@@ -15,7 +15,9 @@ namespace saltus::oracle {
 //   brakes      three to five brakes and clutches in cycles: locks are hyperstatic
 //   rest        all speeds start at zero, springs between
 //   backlash    clearances with restitution between springs
-enum class Family { kRandom, kDegenerate, kBrakes, kRest, kBacklash };
+//   shapes      planetary sets, gears that turn round, springs and brakes at the housing, free
+//               wheels both ways
+enum class Family { kRandom, kDegenerate, kBrakes, kRest, kBacklash, kShapes };
 const std::vector<std::pair<std::string, Family>>& families();
 
 Network generate(Family family, std::uint64_t seed);

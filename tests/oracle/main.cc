@@ -215,7 +215,8 @@ namespace {
 
 constexpr const char* kUsage =
     "saltus_oracle: compares Saltus with a reference on random drivetrains\n"
-    "  --class A,B      random, degenerate, brakes, rest, backlash; default: all\n"
+    "  --class A,B      random, degenerate, brakes, rest, backlash, shapes; default:\n"
+    "                   all\n"
     "  --writing A,B    library, sign, diode, when, machine, msl, cpp; default: all\n"
     "  --seeds FROM:TO  without TO; default 0:20\n"
     "  --tolerance R    of the runs; default 1e-6\n"

@@ -19,10 +19,18 @@ const char* to_string(Kind kind) {
       return "spring";
     case Kind::kGear:
       return "gear";
+    case Kind::kPlanetary:
+      return "planetary set";
     case Kind::kBacklash:
       return "backlash";
   }
   return "";
+}
+
+std::vector<std::pair<int, double>> Element::factors() const {
+  if (kind == Kind::kGear) return {{a, 1.0}, {b, -ratio}};
+  if (kind == Kind::kPlanetary) return {{a, 1.0 + ratio}, {b, -1.0}, {c, -ratio}};
+  return {};
 }
 
 std::vector<double> Network::break_times() const {

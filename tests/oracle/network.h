@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "oracle/signal.h"
@@ -19,7 +20,7 @@ struct Body {
   Signal torque;             // N m, from outside
 };
 
-enum class Kind { kClutch, kBrake, kFreeWheel, kSpring, kGear, kBacklash };
+enum class Kind { kClutch, kBrake, kFreeWheel, kSpring, kGear, kPlanetary, kBacklash };
 const char* to_string(Kind kind);
 
 // What a locked friction element of Saltus.Drivetrain keeps; the motion does not depend on it.
@@ -31,6 +32,7 @@ enum class Level { kPosition, kVelocity, kAcceleration };
 //   free wheel  slip >= 0, tau <= 0, tau slip = 0
 //   spring      tau = stiffness (phi_b - phi_a) + damping slip
 //   gear        w_a = ratio w_b, without loss
+//   planetary   (1 + ratio) w_a = w_b + ratio w_c: carrier, sun, ring; without loss
 //   backlash    |phi_b - phi_a| <= clearance/2; at an end slip+ = -restitution slip-, and both
 //   sides
 //               stay together if that is less than slowest
@@ -38,6 +40,7 @@ struct Element {
   Kind kind = Kind::kClutch;
   int a = kHousing;
   int b = 0;
+  int c = 0;  // of a planetary set alone
   Signal capacity;
   double stiffness = 0.0;
   double damping = 0.0;
@@ -49,6 +52,9 @@ struct Element {
   Level level = Level::kVelocity;
 
   bool is_friction() const { return kind == Kind::kClutch || kind == Kind::kBrake; }
+  // A constraint that always holds: the factor of each body's speed in it.
+  bool is_rigid() const { return kind == Kind::kGear || kind == Kind::kPlanetary; }
+  std::vector<std::pair<int, double>> factors() const;
 };
 
 struct Network {

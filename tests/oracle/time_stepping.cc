@@ -9,16 +9,15 @@
 namespace saltus::oracle {
 namespace {
 
-// Row i: slip of element i, and for a gear w_a - ratio w_b.
+// Row i: slip of element i, and what a gear keeps at zero.
 Eigen::MatrixXd slips(const Network& network, const std::vector<int>& rows) {
   Eigen::MatrixXd g =
       Eigen::MatrixXd::Zero(static_cast<int>(rows.size()), static_cast<int>(network.bodies.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Element& e = network.elements[rows[i]];
     const int row = static_cast<int>(i);
-    if (e.kind == Kind::kGear) {
-      g(row, e.a) += 1.0;
-      g(row, e.b) -= e.ratio;
+    if (e.is_rigid()) {
+      for (const auto& [body, factor] : e.factors()) g(row, body) += factor;
     } else {
       g(row, e.b) += 1.0;
       if (e.a != kHousing) g(row, e.a) -= 1.0;

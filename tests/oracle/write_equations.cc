@@ -12,7 +12,7 @@ Written write_equations(const Network& network, WriteElement write_element) {
   std::vector<std::string> balance(n);
   std::vector<bool> driven(n, false);  // its speed follows from a gear
   for (const Element& e : network.elements)
-    if (e.kind == Kind::kGear) driven[e.b] = true;
+    if (e.is_rigid()) driven[e.b] = true;
   for (std::size_t i = 0; i < n; ++i) {
     const Body& body = network.bodies[i];
     written.speeds.push_back(fmt::format("w{}", i));
@@ -34,11 +34,21 @@ Written write_equations(const Network& network, WriteElement write_element) {
       balance[e.b] += fmt::format(" + {}*{}", number_text(e.ratio), tau);
       continue;
     }
+    if (e.kind == Kind::kPlanetary) {
+      equations += fmt::format("  {}*w{} = w{} + {}*w{};\n", number_text(1.0 + e.ratio), e.a, e.b,
+                               number_text(e.ratio), e.c);
+      balance[e.a] += fmt::format(" - {}*{}", number_text(1.0 + e.ratio), tau);
+      balance[e.b] += " + " + tau;
+      balance[e.c] += fmt::format(" + {}*{}", number_text(e.ratio), tau);
+      continue;
+    }
     if (e.a != kHousing) balance[e.a] += " + " + tau;
     balance[e.b] += " - " + tau;
     if (e.kind == Kind::kSpring) {
-      equations += fmt::format("  {} = {}*(phi{} - phi{}) + {}*{};\n", tau,
-                               number_text(e.stiffness), e.b, e.a, number_text(e.damping), slip);
+      const std::string angle =
+          e.a == kHousing ? fmt::format("phi{}", e.b) : fmt::format("(phi{} - phi{})", e.b, e.a);
+      equations += fmt::format("  {} = {}*{} + {}*{};\n", tau, number_text(e.stiffness), angle,
+                               number_text(e.damping), slip);
       continue;
     }
     const ElementText text = write_element(network, static_cast<int>(k), tau, slip);

@@ -32,7 +32,7 @@ Written write_library(const Network& network) {
   written.angles.resize(n);
   for (const Element& e : network.elements) {
     if (e.kind == Kind::kBacklash) inside[e.a] = inside[e.b] = true;
-    if (e.kind == Kind::kGear) driven[e.b] = true;
+    if (e.is_rigid()) driven[e.b] = true;
   }
   for (std::size_t i = 0; i < n; ++i) {
     const Body& body = network.bodies[i];
@@ -90,8 +90,21 @@ Written write_library(const Network& network) {
       case Kind::kGear:
         declarations += fmt::format("  IdealGear e{}(ratio = {});\n", k, number_text(e.ratio));
         break;
+      case Kind::kPlanetary:
+        declarations += fmt::format("  IdealPlanetary e{}(ratio = {});\n", k, number_text(e.ratio));
+        equations += fmt::format(
+            "  connect({}, e{}.carrier);\n  connect({}, e{}.sun);\n  connect({}, e{}.ring);\n",
+            inner[e.a], k, inner[e.b], k, inner[e.c], k);
+        continue;
       case Kind::kBacklash:
         continue;
+    }
+    if (e.kind == Kind::kSpring && e.a == kHousing) {
+      declarations += fmt::format("  Fixed f{};\n", k);
+      equations +=
+          fmt::format("  connect(f{}.flange, e{}.flange_a);\n  connect(e{}.flange_b, {});\n", k, k,
+                      k, inner[e.b]);
+      continue;
     }
     if (e.kind == Kind::kBrake)
       equations += fmt::format("  connect({}, e{}.flange_a);\n", inner[e.b], k);

@@ -42,6 +42,14 @@ constexpr const char* kClasses = R"(package P
     a.w = ratio*b.w;
     0 = ratio*a.tau + b.tau;
   end Gear;
+  model Planetary
+    parameter Real ratio;
+    Shaft a, b, c;
+  equation
+    (1 + ratio)*a.w = b.w + ratio*c.w;
+    c.tau = ratio*b.tau;
+    a.tau = -(1 + ratio)*b.tau;
+  end Planetary;
   model Slips
     input Real tau;
     Shaft a, b;
@@ -72,7 +80,7 @@ Written write_machine(const Network& network) {
   std::vector<bool> driven(n, false);  // its speed follows from a gear
   bool housing = false;
   for (const Element& e : network.elements) {
-    if (e.kind == Kind::kGear) driven[e.b] = true;
+    if (e.is_rigid()) driven[e.b] = true;
     housing = housing || e.a == kHousing;
   }
   if (housing) declarations += "  P.Housing ground;\n";
@@ -101,6 +109,9 @@ Written write_machine(const Network& network) {
           fmt::format("(c = {}, d = {})", number_text(e.stiffness), number_text(e.damping)));
     } else if (e.kind == Kind::kGear) {
       add("Gear", fmt::format("e{}", k), fmt::format("(ratio = {})", number_text(e.ratio)));
+    } else if (e.kind == Kind::kPlanetary) {
+      add("Planetary", fmt::format("e{}", k), fmt::format("(ratio = {})", number_text(e.ratio)));
+      equations += fmt::format("  connect(e{}.c, i{}.s);\n", k, e.c);
     } else if (e.kind == Kind::kFreeWheel) {
       add("Slips", fmt::format("free{}", k), "(tau = 0)");
       add("Sticks", fmt::format("stuck{}", k), "");

@@ -34,7 +34,7 @@ HybridSystem make(const Network& network) {
   const int n = static_cast<int>(network.bodies.size());
   std::vector<bool> driven(n, false);
   for (const Element& e : network.elements)
-    if (e.kind == Kind::kGear) driven[e.b] = true;
+    if (e.is_rigid()) driven[e.b] = true;
   std::vector<Expr> w;
   std::vector<Expr> phi;
   std::vector<double> speeds;
@@ -55,16 +55,20 @@ HybridSystem make(const Network& network) {
     const Element& e = network.elements[k];
     const Expr tau = s.variable(fmt::format("tau{}", k));
     const Expr slip = e.a == kHousing ? w[e.b] : w[e.b] - w[e.a];
-    if (e.kind == Kind::kGear) {
-      common.push_back(w[e.a] == e.ratio * w[e.b]);
-      sums[e.a] -= tau;
-      sums[e.b] += e.ratio * tau;
+    if (e.is_rigid()) {
+      Expr kept = 0.0;
+      for (const auto& [body, factor] : e.factors()) {
+        kept += factor * w[body];
+        sums[body] -= factor * tau;
+      }
+      common.push_back(kept == 0.0);
       continue;
     }
     if (e.a != kHousing) sums[e.a] += tau;
     sums[e.b] -= tau;
     if (e.kind == Kind::kSpring)
-      common.push_back(tau == e.stiffness * (phi[e.b] - phi[e.a]) + e.damping * slip);
+      common.push_back(tau == e.stiffness * (e.a == kHousing ? phi[e.b] : phi[e.b] - phi[e.a]) +
+                                  e.damping * slip);
     else
       sticking.push_back({&e, tau, slip, expression(e.capacity, s.time())});
   }
