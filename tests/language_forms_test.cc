@@ -814,6 +814,23 @@ model X package L = P(k = 9); L.Q q; Real y = q.z; end X;)"},
 package P constant Integer k = 1; end P; model G replaceable package L = P;
 parameter Real s[L.k] = fill(1, L.k); end G;
 model X G g(redeclare package L = P(k = 3)); Real y = sum(g.s); end X;)"},
+    {"square matrix whose second size is its first", 5, R"(
+model X parameter Real A[:, size(A, 1)] = [1, 2; 3, 4]; Real y = size(A, 2) + A[2, 1]; end X;)"},
+    {"square matrix given from outside", 9, R"(
+model S parameter Real A[:, size(A, 1)] = [1, 2; 3, 4]; Real n = size(A, 1) + size(A, 2) + A[1, 1];
+end S; model X S s(A = [7]); Real y = s.n; end X;)"},
+    {"product element by element of records that have a scalar product too", 14, R"(
+operator record C Real re; Real im;
+  encapsulated operator 'constructor' import C; function made input Real re; input Real im = 0;
+    output C r(re = re, im = im); algorithm end made; end 'constructor';
+  encapsulated operator '*' import C;
+    function times input C a; input C b; output C c;
+      algorithm c := C(a.re*b.re - a.im*b.im, a.re*b.im + a.im*b.re); end times;
+    function scalarProduct input C a[:]; input C b[size(a, 1)]; output C c;
+      algorithm c := C(1e3); end scalarProduct; end '*';
+end C;
+model X C a[2] = {C(1, 2), C(2)}; C b[2] = {C(3), C(4)}; C c[2] = a .* b; C d = a*b;
+  Real y = c[1].im + c[2].re + (if d.re > 999 then 0 else 1); end X;)"},
 };
 
 TEST(LanguageForms, HaveTheValueOfTheSpecification) { expect_numbers(kForms); }

@@ -325,5 +325,68 @@ TEST(Inverse, IsCheckedWhereTheFunctionIsUsed) {
   EXPECT_NE(message(" = g").find("is written inverse(x = g(y))"), std::string::npos);
 }
 
+// Section 3.7.2: integer() and the like make events outside of `when` only.
+TEST(ModelicaMeaning, WhatIsReadInAWhenMakesNoEvents) {
+  const SimulateResult result = run(R"(
+model X
+  Integer n(start = 0, fixed = true), m(start = 0, fixed = true);
+  Boolean high(start = false, fixed = true);
+equation
+  when sample(0.25, 0.25) then n = integer(30*time + 0.1); end when;
+algorithm
+  when sample(0.25, 0.25) then
+    m := mod(integer(100*time + 0.5), 7);
+    high := sin(50*time) > 0.2;
+  end when;
+end X;)",
+                                    {.stop_time = 0.9});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(result.events.size(), 3u);
+  EXPECT_EQ(result.final.at("n"), 22.0);  // of 22.6, at 0.75
+  EXPECT_EQ(result.final.at("m"), 75 % 7);
+  EXPECT_EQ(result.final.at("high"), std::sin(37.5) > 0.2 ? 1.0 : 0.0);
+}
+
+// At the start time stands still: what an initial algorithm makes of it needs no events later.
+TEST(ModelicaMeaning, InitialAlgorithmsMakeNoEventsLater) {
+  const SimulateResult result = run(R"(
+model X
+  Integer count; Real y = count;
+initial algorithm
+  count := integer((time + 0.25)/0.2);
+equation
+  when time >= 2 then count = pre(count) + 1; end when;
+end X;)");
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  EXPECT_EQ(result.final.at("y"), 1.0);
+  EXPECT_TRUE(result.events.empty());
+}
+
+// The voltage and what follows from it pass zero together, at instants that differ by rounding.
+// The thyristor is fired 2.7 ms after each rise.
+TEST(ModelicaMeaning, RelationsThatCrossTogetherDoNotUndoEachOther) {
+  const SimulateResult result = run(R"(
+model Thyristor
+  constant Real pi = 3.141592653589793;
+  Real u = 155.56*sin(2*pi*50*time), v, i, s(start = 0), q(start = 0, fixed = true);
+  Boolean off(start = true, fixed = true), rises = u > 0, falls = u < 0;
+  discrete Real t0(start = 0, fixed = true);
+  Boolean fire = rises and time - t0 > 0.0027;
+equation
+  off = s < 0 or pre(off) and not fire;
+  v = s*(if off then 1 else 1e-5);
+  i = s*(if off then 1e-5 else 1);
+  u = v + 20*i;
+  when rises then t0 = time; end when;
+  der(q) = i;
+end Thyristor;)",
+                                    {.stop_time = 4.0, .tolerance = 1e-8});
+  ASSERT_EQ(result.reason, StopReason::kStopTime) << result.message;
+  const double w = 2.0 * std::numbers::pi * 50.0;
+  const double on = 155.56 / (20.0 + 1e-5) * (1.0 + std::cos(0.0027 * w)) / w;
+  const double off = 155.56 / (1e5 + 20.0) * (-1.0 - std::cos(0.0027 * w)) / w;  // the rest
+  EXPECT_NEAR(result.final.at("q"), 200.0 * (on + off), 1e-6);
+}
+
 }  // namespace
 }  // namespace saltus

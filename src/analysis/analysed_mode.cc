@@ -656,6 +656,46 @@ bool highest_level_is_regular(const AnalysedMode& mode, const DaeData& data, dou
   return PivotedQr(matrix).pivots().minCoeff() > kRankTolerance;
 }
 
+namespace {
+
+// Rows and columns that are left when results are taken away, with the equations that give them:
+// algebraic unknowns that one equation of those left reads, as +-1 times the unknown. What else
+// such an equation reads, however steeply (y = sqrt(x) at x = 0), says nothing about the others.
+struct WithoutResults {
+  std::vector<Eigen::Index> rows, columns;
+};
+
+WithoutResults without_results(const Dae& dae, const std::vector<double>& values) {
+  const Pattern& pattern = dae.pattern();
+  std::vector<bool> row_left(static_cast<std::size_t>(pattern.rows), true);
+  std::vector<bool> column_left(static_cast<std::size_t>(pattern.columns), true);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int j = 0; j < pattern.columns; ++j) {
+      const auto column = static_cast<std::size_t>(j);
+      if (!column_left[column] || dae.is_differential(column)) continue;
+      int readers = 0;
+      int place = 0;
+      for (int k = pattern.start[j]; k < pattern.start[j + 1]; ++k) {
+        if (!row_left[static_cast<std::size_t>(pattern.row[k])]) continue;
+        ++readers;
+        place = k;
+      }
+      if (readers != 1 || std::abs(values[static_cast<std::size_t>(place)]) != 1.0) continue;
+      row_left[static_cast<std::size_t>(pattern.row[place])] = column_left[column] = false;
+      changed = true;
+    }
+  }
+  WithoutResults left;
+  for (std::size_t i = 0; i < row_left.size(); ++i)
+    if (row_left[i]) left.rows.push_back(static_cast<Eigen::Index>(i));
+  for (std::size_t j = 0; j < column_left.size(); ++j)
+    if (column_left[j]) left.columns.push_back(static_cast<Eigen::Index>(j));
+  return left;
+}
+
+}  // namespace
+
 RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* x,
                          const double* dx) {
   RankReport report;
@@ -670,9 +710,13 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
   }
   std::vector<double> values(2 * nonzeros);
   dae.jacobian(data, t, x, dx, values.data());
-  Eigen::MatrixXd by_x = dense(pattern, values.data(), dae.definition().nominal);
-  Eigen::MatrixXd by_dx = dense(pattern, values.data() + nonzeros, dae.definition().nominal);
-  for (int i = 0; i < pattern.rows; ++i) {
+  const auto [rows, columns] = without_results(dae, values);
+  const std::vector<double>& nominal = dae.definition().nominal;
+  Eigen::MatrixXd by_x = dense(pattern, values.data(), nominal)(rows, columns);
+  Eigen::MatrixXd by_dx = dense(pattern, values.data() + nonzeros, nominal)(rows, columns);
+  report.values.a = static_cast<int>(n - columns.size());
+  if (columns.empty()) return report;
+  for (Eigen::Index i = 0; i < by_x.rows(); ++i) {
     const double slope_size = by_dx.row(i).cwiseAbs().maxCoeff();
     const double size = slope_size > 0.0 ? slope_size : by_x.row(i).cwiseAbs().maxCoeff();
     if (size > 0.0) {
@@ -685,7 +729,7 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
   report.values.d = static_cast<int>(d);
   report.values.a = static_cast<int>(n) - report.values.d;
   // The constraints Z2^T F_x must fix what F_x' leaves free: Z2^T F_x T2 nonsingular.
-  const Eigen::Index a = static_cast<Eigen::Index>(n) - d;
+  const Eigen::Index a = static_cast<Eigen::Index>(columns.size()) - d;
   if (a == 0) return report;
   const Eigen::MatrixXd free = slopes.v.rightCols(a);
   const Eigen::MatrixXd core = slopes.u.rightCols(a).transpose() * by_x * free;
@@ -696,7 +740,7 @@ RankReport measure_ranks(const Dae& dae, DaeData& data, double t, const double* 
     const Eigen::VectorXd direction = free * inner.v.col(a - 1);
     Eigen::Index worst = 0;
     direction.cwiseAbs().maxCoeff(&worst);
-    report.suspicious_unknown = static_cast<std::size_t>(worst);
+    report.suspicious_unknown = static_cast<std::size_t>(columns[static_cast<std::size_t>(worst)]);
   }
   return report;
 }

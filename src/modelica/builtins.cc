@@ -200,7 +200,7 @@ std::optional<Value> Flattener::call_builtin(const std::string& name, const Expr
     const Value a = number_argument(0);
     const bool is_abs = name == "abs";
     return map_numbers(a, is_abs ? a.type : BasicType::kInteger, [&](const Expr& x) -> Expr {
-      if (no_event_ > 0 || !varies_continuously(x)) return is_abs ? abs(x) : sign(x);
+      if (!jumps_at_events(x)) return is_abs ? abs(x) : sign(x);
       if (is_abs) return select(make_relation(x, Strict::kNo, expression), x, -x);
       return select(make_relation(x, Strict::kYes, expression), 1.0,
                     select(make_relation(-x, Strict::kYes, expression), -1.0, 0.0));
@@ -284,7 +284,7 @@ Value Flattener::delayed_value(const CallExpression& e, const Scope& scope, cons
 // An Integer that follows floor(value): a hidden discrete variable changed where value passes one
 // of its bounds.
 Expr Flattener::rounded(const Expr& value, const Expression& expression) {
-  if (no_event_ > 0 || !varies_continuously(value)) return floor(value);
+  if (!jumps_at_events(value)) return floor(value);
   const Expr k =
       flat_.discrete(fmt::format("$floor{}", ++rounded_),
                      {.type = DiscreteType::kInteger, .where = expression.place.location()});
@@ -417,7 +417,7 @@ std::optional<Value> Flattener::call_event_builtin(const std::string& name,
                                : BasicType::kReal;
     if (name == "mod") return Value::array(type, {}, {x - whole(x / y) * y});
     const Expr quotient = x / y;
-    const Expr cut = no_event_ > 0 || !varies_continuously(quotient)
+    const Expr cut = !jumps_at_events(quotient)
                          ? trunc(quotient)
                          : select(make_relation(quotient, Strict::kNo, expression), whole(quotient),
                                   -whole(-quotient));
@@ -511,6 +511,14 @@ std::optional<Value> Flattener::call_array_builtin(const std::string& name,
                             ? lookup(r->parts[0].name, scope)
                             : Found{};
     if (found.instance != nullptr) {
+      // A[:, size(A, 1)] asks for a size that is known while the next is being found.
+      const Instance& asked = *found.instance;
+      if (asked.busy && !asked.dimensions && e.arguments.size() == 2) {
+        const long k = constant_integer(*e.arguments[1], scope, "the dimension in size()");
+        if (k >= 1 && k <= static_cast<long>(asked.measured.size()))
+          return Value::integer(
+              static_cast<double>(asked.measured[static_cast<std::size_t>(k) - 1]));
+      }
       shape = dimensions(*found.instance);
     } else {
       shape = argument(0).dimensions;

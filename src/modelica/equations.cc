@@ -99,10 +99,12 @@ void Flattener::flatten_equations(Instance& instance) {
       attempt([&] { translate(e, scope, sink); });
     for (const auto& section : definition.algorithms)
       attempt([&] { flatten_algorithm(section, scope, sink); });
+    ++in_initial_;
     for (const EquationClause& e : definition.initial_equations)
       attempt([&] { translate(e, scope, initial); });
     for (const auto& section : definition.initial_algorithms)
       attempt([&] { flatten_algorithm(section, scope, initial); });
+    --in_initial_;
   }
   const Place place = instance.component == nullptr ? Place{} : instance.component->place;
   if (!active.is_number()) {

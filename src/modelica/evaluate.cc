@@ -164,9 +164,12 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
   const Value left = operand(*e.left);
   const Value right = operand(*e.right);
   if (left.type == BasicType::kRecord || right.type == BasicType::kRecord) {
-    std::string name = spelling(e.op);
-    if (name.starts_with('.')) name.erase(0, 1);  // for scalars the same
-    return overloaded("'" + name + "'", {left, right}, place);
+    const std::string name = spelling(e.op);
+    if (!name.starts_with('.')) return overloaded("'" + name + "'", {left, right}, place);
+    // For scalars the same; no operator of whole arrays, such as a scalar product, is meant.
+    const std::string scalar = "'" + name.substr(1) + "'";
+    if (left.is_scalar() && right.is_scalar()) return overloaded(scalar, {left, right}, place);
+    return overloaded_elements(scalar, left, right, place);
   }
   switch (e.op) {
     case BinaryOperator::kLess:
@@ -186,7 +189,8 @@ Value Flattener::evaluate_binary(const Expression& expression, const BinaryExpre
 }
 
 Expr Flattener::make_relation(const Expr& value, Strict strict, const Expression& expression) {
-  if ((no_event_ > 0 && no_event_ != located_) || !varies_continuously(value))
+  // What is read in a `when` counts at its instants only.
+  if ((no_event_ > 0 && no_event_ != located_) || in_when_ > 0 || !varies_continuously(value))
     return strict == Strict::kYes ? value > 0.0 : value >= 0.0;
   const std::string text = to_text(expression);
   const Expr made =
@@ -433,6 +437,11 @@ bool Flattener::varies_continuously(const Expr& expression) {
     varies_[node] = std::any_of(node->children.begin(), node->children.end(), known);
   }
   return known(expression.node());
+}
+
+bool Flattener::jumps_at_events(const Expr& argument) {
+  if (no_event_ > 0 || in_when_ > 0 || !varies_continuously(argument)) return false;
+  return in_initial_ == 0 || std::ranges::any_of(leaves_of(argument), &Expr::is_variable);
 }
 
 }  // namespace saltus

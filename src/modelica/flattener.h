@@ -169,6 +169,9 @@ class Flattener {
   long constant_integer(const Expression& expression, const Scope& scope, const char* what);
   std::optional<double> fixed_number(const Expr& expression);  // none: depends on variables
   bool varies_continuously(const Expr& expression);            // depends on variables or time
+  // Whether a function of it that jumps, such as integer(), needs an event. At the start time
+  // stands still, so what initial equations make of time alone needs none.
+  bool jumps_at_events(const Expr& argument);
 
   // --- reference.cc: a[1].b
   Value reference(const ComponentReference& reference, const Scope& scope, const Place& place);
@@ -546,6 +549,7 @@ class Flattener {
   std::unordered_map<const Instance*, Value> measured_;  // what stands for variables meanwhile
   std::string component_;  // whose relation is being made; empty: the model's own
   int no_event_ = 0;       // inside noEvent, functions
+  int in_initial_ = 0;     // inside initial equations and algorithms
   int located_ = 0;        // depth of no_event_ at which relations are located all the same
   int in_function_ = 0;
   const Frame* frame_ = nullptr;  // whose statement is being run; null: none

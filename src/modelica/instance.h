@@ -151,6 +151,7 @@ struct Instance {
   std::optional<bool> active;  // its condition
   bool busy = false;           // being evaluated: to find cycles
   std::optional<Dimensions> dimensions;
+  Dimensions measured;  // the first of them, while the others are still to be found
 
   std::vector<std::unique_ptr<Instance>> elements;  // of an array of class type
   bool expanded = false;

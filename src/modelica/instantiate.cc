@@ -199,7 +199,8 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
     throw Error(fmt::format("the size of '{}' depends on itself", instance.path),
                 component.place.location());
   instance.busy = true;
-  Dimensions result;
+  Dimensions& result = instance.measured;
+  result.clear();
   std::optional<Value> bound;
   for (std::size_t k = 0; k < expressions.size(); ++k) {
     const auto& [expression, scope] = expressions[k];
@@ -248,7 +249,7 @@ const Dimensions& Flattener::dimensions(Instance& instance) {
   if (element_count(result) > kMaxElements)
     throw Error(fmt::format("'{}' has {} elements: too many", instance.path, element_count(result)),
                 component.place.location());
-  instance.dimensions = std::move(result);
+  instance.dimensions = result;
   return *instance.dimensions;
 }
 

@@ -92,7 +92,9 @@ void Flattener::translate_when(const WhenEquation& e, const EquationClause& equa
     const Expr fires = when_condition(*branch.condition, scope);
     body.fires = none_before && fires;
     none_before = none_before && !fires;
+    ++in_when_;
     translate_when_body(branch.body, scope, body);
+    --in_when_;
     for (const auto& g : body.given) {
       bool seen = false;
       for (const Expr& t : targets) seen = seen || t.same_as(g.target);
@@ -184,13 +186,9 @@ void Flattener::translate_when_body(const std::vector<EquationClause>& equations
       } else if (name == "terminate") {
         add_termination(call, place, scope, body.fires);
       } else if (name == "assert") {
-        ++in_when_;
         add_assertion(call, *c->call, scope, body.fires);
-        --in_when_;
       } else {
-        ++in_when_;
         call_as_statement(*c->call, call, scope, body.fires);
-        --in_when_;
       }
     } else {
       throw Error("this is not allowed inside 'when'", place.location());

@@ -11,6 +11,8 @@ namespace saltus {
 namespace {
 
 constexpr double kBand = GuardWatch::kBand;
+// What GuardWatch::start() takes for rounding that the event iteration has left.
+constexpr double kNear = 1e3 * kBand;
 
 }  // namespace
 
@@ -78,8 +80,10 @@ bool EventIteration::relation_value(std::size_t r, double value) {
   if (!push_.empty() && push_[r] != 0.0) return push_[r] > 0.0;
   if (widths_[r] > 0.0)
     return std::abs(value) <= widths_[r] + 2.0 * kBand * sizes_[r] ? now : exact;
+  // The smallest of several currents is as inexact as the largest.
   const bool unmoved =
-      at_zero_[r] != At::kAway && std::abs(value) <= 2.0 * std::abs(left_values_[r]);
+      at_zero_[r] != At::kAway &&
+      std::abs(value) <= std::max(2.0 * std::abs(left_values_[r]), kNear * sizes_[r]);
   if (!unmoved && std::abs(value) > kBand * sizes_[r]) return exact;
   if (at_zero_[r] == At::kLeftBand && std::abs(value) > 0.5 * kBand * sizes_[r]) return exact;
   if (is_initial_ && !starts_just_after_)
@@ -693,7 +697,10 @@ Settled EventIteration::run(double t, SystemState& state, std::size_t mode,
   for (const std::size_t g : fired)
     if (const std::size_t r = modes_.mode(mode).sources[g]; r < may_be_at_zero_.size())
       may_be_at_zero_[r] = true;
-  return find_lasting(t, state, [&] { return settle(t, state, mode, fired, from_band); });
+  Settled settled =
+      find_lasting(t, state, [&] { return settle(t, state, mode, fired, from_band); });
+  instant_ = t;
+  return settled;
 }
 
 Settled EventIteration::settle(double t, SystemState& state, std::size_t mode,
@@ -769,6 +776,34 @@ void EventIteration::flip(double t, const SystemState& left, std::size_t mode,
     put(model_.samples[k].slot, 1.0);
     put(system_.flat()->next_samples[k],
         first + (std::round((t - first) / interval) + 1.0) * interval);
+  }
+  remember_zeros(t);
+}
+
+// What fired in an earlier event of the same instant, near zero, counts as zero in the later ones
+// too. Else the instants found for two relations that cross together, which differ by rounding,
+// undo each other: one is judged just after and the other as it is, for ever. What fires again
+// because the last event left it beyond zero, as GuardWatch::start() judges, is what it is.
+void EventIteration::remember_zeros(double t) {
+  constexpr double kSameInstant = 4.0 * std::numeric_limits<double>::epsilon();
+  const auto is_near = [&](std::size_t r) {
+    return std::abs(left_values_[r]) <= kNear * sizes_[r];
+  };
+  const bool again = std::abs(t - instant_) <= kSameInstant * std::abs(t);
+  if (!again) fired_here_.clear();
+  for (const std::size_t r : fired_here_) {
+    if (at_zero_[r] != At::kAway) continue;
+    at_zero_[r] = At::kFired;
+    crossed_[r] = present(model_.relations[r].slot) != 0.0;
+  }
+  fired_here_.clear();
+  for (std::size_t r = 0; r < at_zero_.size(); ++r) {
+    if (at_zero_[r] != At::kFired) continue;
+    if (is_near(r)) {
+      fired_here_.push_back(r);
+    } else if (again) {
+      at_zero_[r] = At::kAway;
+    }
   }
 }
 

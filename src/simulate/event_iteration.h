@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -256,6 +257,7 @@ class EventIteration {
   Settled start_once(double t, SystemState& state);
   Settled settle(double t, SystemState& state, std::size_t mode,
                  const std::vector<std::size_t>& fired, const std::vector<bool>& from_band);
+  void remember_zeros(double t);
   std::vector<double> configuration() const;
   std::vector<std::size_t> free_to_turn(double t, const SystemState& base);
   bool is_refused() const;
@@ -287,12 +289,14 @@ class EventIteration {
 
   // Of the event at hand.
   std::vector<double> slots_;
-  std::vector<std::size_t> held_;      // surfaces, increasing
-  SystemState trial_;                  // of solve(), which is called often
-  std::vector<double> sizes_;          // by relation
-  std::vector<At> at_zero_;            // by relation
-  std::vector<bool> crossed_;          // by relation that fired: the value beyond
-  const ModeRun* left_run_ = nullptr;  // of the mode that the event ends
+  std::vector<std::size_t> held_;  // surfaces, increasing
+  SystemState trial_;              // of solve(), which is called often
+  std::vector<double> sizes_;      // by relation
+  std::vector<At> at_zero_;        // by relation
+  std::vector<bool> crossed_;      // by relation that fired: the value beyond
+  double instant_ = std::numeric_limits<double>::quiet_NaN();  // of the last event
+  std::vector<std::size_t> fired_here_;  // relations that fired at that instant and were near zero
+  const ModeRun* left_run_ = nullptr;    // of the mode that the event ends
   std::vector<bool> reinit_done_;
   std::vector<std::size_t> taken_;  // reinits
   std::vector<Handed> handed_over_;
