@@ -255,13 +255,16 @@ bool run(const std::string& place, const std::string& call) {
 }
 
 // All functions in all places with so many arguments of one kind.
+// Several take seconds together, so they stand in every third place, another one for each kind.
 void run_all(std::size_t count) {
+  std::size_t made = 0;
   for (const std::string& function : kFunctions)
     for (const std::string& argument : kArguments) {
       std::string call = function + "(";
       for (std::size_t k = 0; k < count; ++k) call += (k > 0 ? ", " : "") + argument;
       call += ")";
-      for (const std::string& place : kPlaces) run(place, call);
+      const std::size_t stride = count > 0 ? 3 : 1;
+      for (std::size_t k = made++ % stride; k < kPlaces.size(); k += stride) run(kPlaces[k], call);
       if (count == 0) break;
     }
 }
@@ -292,8 +295,8 @@ TEST(BuiltinCalls, WithNineArguments) {
 TEST(BuiltinCalls, WithArgumentsThatDiffer) {
   for (const std::string& function : kFunctions)
     for (std::size_t k = 0; k < kArguments.size(); ++k)
-      for (const std::size_t other : {1U, 5U, 7U, 9U})
-        for (const std::size_t place : {0U, 5U, 6U, 13U})
+      for (const std::size_t other : {5U, 7U, 9U})
+        for (const std::size_t place : {0U, 6U})
           run(kPlaces[place], function + "(" + kArguments[k] + ", " + kArguments[other] + ", " +
                                   kArguments[k] + ")");
 }

@@ -524,8 +524,19 @@ equation
 end Struck;)"),
                                    {.step = 0.01});
   EXPECT_NE(jump.find("impulse"), std::string::npos) << jump;
-  // Chattering.
-  const std::string storm = refusal(from_library("Saltus.Examples.StickSlip"), {.step = 0.01});
+  // Chattering that remembers: it crossed zero to and fro some 20 times and then left it.
+  const std::string storm = refusal(from_text(R"(model Flip
+  Real x(start = 1, fixed = true);
+  Boolean up(start = false, fixed = true);
+equation
+  der(x) = if up then 1 else -2;
+  when x < 0 then
+    up = true;
+  elsewhen x > 0 then
+    up = false;
+  end when;
+end Flip;)"),
+                                    {.step = 0.01, .stop_time = 3.0});
   EXPECT_NE(storm.find("keeps changing"), std::string::npos) << storm;
   const std::string late = refusal(from_text(R"(model Late
   Real x(start = 1, fixed = true);

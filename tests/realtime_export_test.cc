@@ -30,6 +30,11 @@ TEST(RealtimeExport, AffineModesAgreeToTheLastBit) {
               {.step = 2e-3, .stop_time = 4.0, .outputs = {"w_m", "w_f", "dphi"}}, 2000);
 }
 
+TEST(RealtimeExport, HeldSurfacesAgreeToTheLastBit) {
+  expect_same(from_library("Saltus.Examples.StickSlip"),
+              {.step = 1e-2, .stop_time = 20.0, .outputs = {"x", "v", "F"}}, 2000);
+}
+
 TEST(RealtimeExport, NonlinearModesAgreeToTheLastBit) {
   expect_same(from_library("Saltus.FourSpeed.FullLoad"),
               {.step = 1e-2, .stop_time = 20.0, .outputs = {"car.v", "gearbox.C3.tau", "engine.w"}},

@@ -104,7 +104,8 @@ ScaledSum scaled_sum(const Expr& value) {
   ScaledSum sum;
   std::vector<std::pair<const Node*, double>> open = {{value.node(), 1.0}};
   while (!open.empty()) {
-    const auto [node, factor] = open.back();
+    const Node* const node = open.back().first;
+    const double factor = open.back().second;
     open.pop_back();
     const auto number = [&](std::size_t k) { return Expr(node->children[k]).is_number(); };
     if (Expr(node).is_number()) {

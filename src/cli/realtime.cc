@@ -103,7 +103,8 @@ std::string json_text(const RealtimeResult& result) {
                         {"steps_unsettled", result.unsettled},
                         {"steps_with_events_left", result.left},
                         {"steps_not_finite", result.not_finite},
-                        {"steps_jumped", result.jumped}};
+                        {"steps_jumped", result.jumped},
+                        {"steps_rough", result.rough}};
   if (!result.inputs.empty()) {
     const LinkCounts& c = result.link;
     object["inputs"] = {{"names", result.inputs},          {"steps_refused", result.refused},

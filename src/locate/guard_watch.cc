@@ -377,7 +377,10 @@ void GuardWatch::predict_time_events(double t, const double* x, const double* dx
     // Just after: an event may have left it at zero.
     const double begin = t + kJustAfter * kEpsilon * std::abs(t);
     const double end = begin + kJustAfter * kEpsilon * std::abs(t);
-    if (guard.value.range_over(begin, end).coefficient[0].high < 0.0)
+    // Relations that are zero but for rounding have been judged by the event iteration.
+    const double tied =
+        mode_.mode->guards[guard.guard].is_relation ? states_[guard.guard].band() : 0.0;
+    if (guard.value.range_over(begin, end).coefficient[0].high < -tied)
       firing_.guards.push_back(guard.guard);
   }
   std::ranges::sort(firing_.guards);

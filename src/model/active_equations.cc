@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/stop_request.h"
 #include "expr/differentiate.h"
 #include "expr/traverse.h"
 
@@ -84,6 +85,7 @@ void add(const std::vector<EquationItem>& items, const Frozen& frozen, ActiveEqu
 
 Expr freeze(const Expr& a, const Frozen& frozen) {
   if (frozen.empty() || a.is_number()) return a;
+  check_stop();  // a long expression is frozen once for each of its conditions
   NodeMap position;
   std::vector<const Node*> order;
   append_postorder(a.node(), position, order);

@@ -508,6 +508,14 @@ void Flattener::declare_variable(Instance& leaf) {
           fmt::format("{}:{}:{}: warning: the nominal value {} of '{}' is not positive; {} is used",
                       place.location().file, place.line, place.column, *given, name,
                       nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0));
+    {
+      const ParameterUse::Pause looked_at_only;  // another value may be right
+      const std::optional<double> begin = fixed_number(start_value);
+      if (begin && !std::isfinite(*begin))
+        throw Error(fmt::format("the start value {} of '{}' is not finite", to_string(start_value),
+                                name),
+                    place.location());
+    }
     variable_places_.push_back(place.location());
     const double scale = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0;
     value.numbers.push_back(

@@ -317,6 +317,7 @@ extern "C" {{
 #define {name}_STATE_JUMPED 64u     /* a mode was entered that takes an impulse */
 #define {name}_TERMINATED 128u      /* the model ended the run */
 #define {name}_INPUT_REFUSED 256u   /* an input was no value of its type: its last is held */
+#define {name}_STEP_ROUGH 512u      /* the step is too long for what is not linear in it */
 
 extern const char* const {name}_input_names[];
 extern const double {name}_input_start[];

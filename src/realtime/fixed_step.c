@@ -635,6 +635,7 @@ static int advance_nonlinear(fs_engine* e, double t, double length) {
       continue;
     }
     if (isnan(apart)) return 0;
+    if (apart > 1.0) e->status |= FS_STEP_ROUGH;
     done += part;
     if (length - done < 1e-9 * length) break;
     if (!complete_nonlinear(e, t + done)) return 0;
@@ -813,12 +814,14 @@ static size_t find_mode(fs_engine* e, double t) {
 static int look_ahead(fs_engine* e, double t, int bits) {
   const uint64_t ticks = (uint64_t)1 << bits;
   const double duration = e->model->step * (double)ticks / (double)kWhole;
+  const unsigned told = e->status;
   int moved;
   evaluate_relations(e, t, e->relation_values);
   save(e);
   moved = advance(e, t, duration, ticks);
   if (moved) evaluate_relations(e, t + duration, e->ahead);
   restore(e);
+  e->status = told;
   return moved;
 }
 
@@ -1679,6 +1682,7 @@ FS_API unsigned fs_step(fs_engine* e, const double* inputs) {
     const double t = time_at(e, tick);
     const uint64_t length = ticks_to_sample(e, t, kWhole - tick);
     const double duration = m->step * (double)length / (double)kWhole;
+    const unsigned told = e->status;
     save(e);
     if (!advance(e, t, duration, length)) {
       restore(e);
@@ -1686,6 +1690,7 @@ FS_API unsigned fs_step(fs_engine* e, const double* inputs) {
       is_stuck = 1;
     } else if (length > 0 && find_violated(e, t + duration) && has_room(e, events) &&
                !e->is_pending) {
+      if (m->adjustment == FS_ADJUST_EXACT) e->status = told; /* it is taken again, in parts */
       tick = locate(e, tick, length, t);
       settle(e, time_at(e, tick));
       ++events;

@@ -36,7 +36,8 @@ enum {
   FS_RESET_LOST = 32,      /* reinit, and what follows in the mode is not prepared */
   FS_STATE_JUMPED = 64,    /* a mode was entered that an impulse would have to lead into */
   FS_TERMINATED = 128,     /* terminate() of the model */
-  FS_INPUT_REFUSED = 256   /* an input was not finite, or no value of its type; its last is held */
+  FS_INPUT_REFUSED = 256,  /* an input was not finite, or no value of its type; its last is held */
+  FS_STEP_ROUGH = 512      /* too long for what is not linear in it, in all the parts it may have */
 };
 
 /* Where an event lies in a sample: found by partial steps; on the line between the ends of the step

@@ -183,6 +183,7 @@ void RealtimeEngine::compile() {
   tables_.input_count = input_table_.size();
   tables_.inputs = input_table_.data();
   event_.relations.reserve(relation_table_.size());
+  changes_.resize(relation_table_.size());
 }
 
 // What reinit sets, and what state machines set and carry where they enter a state.
@@ -532,7 +533,21 @@ void RealtimeEngine::tell_event(double t, std::size_t from, std::size_t to, int 
   event_.from = from;
   event_.to = to;
   event_.rounds = rounds;
+  watch_for_chattering(t);
   if (on_event) on_event(event_);
+}
+
+// A relation that changes to and fro within the least part of a step follows no motion: what it
+// decides is undone by what follows from it. Impacts may come that close.
+void RealtimeEngine::watch_for_chattering(double t) noexcept {
+  constexpr int kMostChanges = 4;
+  constexpr double kMoment = 1e-6;  // of a step
+  for (const std::size_t r : event_.relations) {
+    if (relation_table_[r].is_impact != 0) continue;
+    Changes& changes = changes_[r];
+    if (!(t - changes.since <= kMoment * options_.step && t >= changes.since)) changes = {t, 0};
+    if (++changes.count == kMostChanges) chattering_ = r;
+  }
 }
 
 void RealtimeEngine::rehearse(double stop_time) {
@@ -579,6 +594,8 @@ void RealtimeEngine::rehearse(double stop_time) {
                          event_.relations.empty()
                              ? ""
                              : " where '" + relation_text(event_.relations.front()) + "' changes"));
+    if (chattering_)
+      refuse(fmt::format("'{}' keeps changing to and fro", relation_text(*chattering_)));
     storm = (status & kEventsLeft) != 0 ? storm + 1 : 0;
     if (storm == kLongestStorm)
       refuse(fmt::format(

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,6 +63,7 @@ enum RealtimeStatus : unsigned {
   kStateJumped = FS_STATE_JUMPED,
   kModelTerminated = FS_TERMINATED,
   kInputRefused = FS_INPUT_REFUSED,
+  kStepRough = FS_STEP_ROUGH,
 };
 
 // What happened at one instant, for a log.
@@ -160,6 +162,7 @@ class RealtimeEngine {
   void add_handover(std::size_t mode, double t, const SystemState& point,
                     const std::vector<unsigned char>& asked);
   void tell_event(double t, std::size_t from, std::size_t to, int rounds) noexcept;
+  void watch_for_chattering(double t) noexcept;
 
   HybridSystem system_;
   std::shared_ptr<const FlatSystem> flat_;
@@ -211,6 +214,13 @@ class RealtimeEngine {
   std::vector<unsigned char> model_flags_;
   std::vector<std::size_t> mode_indices_;
   RealtimeEvent event_;
+  // By relation: changes within a moment.
+  struct Changes {
+    double since = -std::numeric_limits<double>::infinity();
+    int count = 0;
+  };
+  std::vector<Changes> changes_;
+  std::optional<std::size_t> chattering_;
 };
 
 }  // namespace saltus

@@ -232,6 +232,7 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
     result.left += (status & kEventsLeft) != 0 ? 1 : 0;
     result.jumped += (status & kStateJumped) != 0 ? 1 : 0;
     result.not_finite += (status & kStateNotFinite) != 0 ? 1 : 0;
+    result.rough += (status & kStepRough) != 0 ? 1 : 0;
     result.refused += (status & kInputRefused) != 0 ? 1 : 0;
     if (options.store) store();
     if ((status & kModelTerminated) != 0) break;
@@ -275,6 +276,11 @@ RealtimeResult run_realtime(const HybridSystem& system, const RealtimeRunOptions
         fmt::format("{} samples had more than {} events; the rest came later, and what an impact "
                     "should have stopped went on until then (--max-events)",
                     result.left, options.engine.max_events));
+  if (result.rough > 0)
+    run.warnings.push_back(fmt::format(
+        "{} steps were too long for what is not linear in them: their halves gave another "
+        "result by more than 1e-3; take a shorter --step",
+        result.rough));
   if (result.refused > 0)
     run.warnings.push_back(fmt::format(
         "{} samples had inputs that are not finite; the last values were held", result.refused));

@@ -51,7 +51,7 @@ struct RealtimeResult {
   std::size_t affine = 0;    // of them
   std::size_t states = 0;    // the most of a mode
   Latency latency;
-  std::size_t unprepared = 0, unsettled = 0, left = 0, jumped = 0, not_finite = 0,
+  std::size_t unprepared = 0, unsettled = 0, left = 0, jumped = 0, not_finite = 0, rough = 0,
               refused = 0;          // steps with that status
   std::vector<std::string> inputs;  // names
   LinkCounts link;

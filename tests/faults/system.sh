@@ -47,6 +47,15 @@ grep -q "pipe or a device" err || fail "a pipe as model is not named"
 ln -s /dev/zero zero.mo
 timeout 20 "$saltus" simulate zero.mo 2>err; status_is $? 2 "a device as model"
 
+# The time limit holds before the first step, too: a chain of conditions that takes minutes
+{
+  printf 'model Chain\n  Real x(start = 1, fixed = true);\nequation\n  if x > 1e6 then\n    der(x) = 1;\n'
+  for k in {1..6000}; do printf '  elseif x > %d then\n    der(x) = %d;\n' $((k + 1)) $k; done
+  printf '  else\n    der(x) = 0;\n  end if;\nend Chain;\n'
+} >chain.mo
+timeout 60 "$saltus" simulate chain.mo --max-seconds 1 >out 2>err; status_is $? 1 "a time limit at the start"
+grep -q "the time limit is reached" err || fail "a time limit at the start is not named: $(cat err)"
+
 # A folder that cannot be written to (root may write anywhere)
 mkdir locked; chmod 555 locked
 if [ "$(id -u)" -ne 0 ]; then

@@ -188,7 +188,7 @@ class Generator {
       if (slip_at_start(e) < 0.0 || (slip_at_start(e) == 0.0 && random_.chance(0.5)))
         std::swap(e.a, e.b);
       e.capacity = Signal::constant(0.0);
-    } else if (twin_ && random_.chance(0.6) && last_capacity_.pieces.size() > 0 &&
+    } else if (twin_ && random_.chance(0.6) && !last_capacity_.pieces.empty() &&
                !last_capacity_.pieces[0].is_zero()) {
       e.capacity = last_capacity_;
     } else {

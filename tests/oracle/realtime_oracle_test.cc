@@ -47,7 +47,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair("random", "library"), std::pair("rest", "library"),
                     std::pair("backlash", "library"), std::pair("degenerate", "library"),
                     std::pair("brakes", "library"), std::pair("random", "machine"),
-                    std::pair("rest", "machine"), std::pair("random", "when")),
+                    std::pair("rest", "machine"), std::pair("random", "when"),
+                    std::pair("random", "sign"), std::pair("rest", "sign"),
+                    std::pair("backlash", "sign"), std::pair("degenerate", "sign")),
     [](const auto& test) { return test.param.first + "_" + test.param.second; });
 
 // The C99 text of a random drivetrain, under the address and undefined behaviour sanitizers.
