@@ -15,7 +15,7 @@ ImpulseTerms::ImpulseTerms(const DaeDefinition& def, const std::vector<bool>& un
     unbounded.insert(under_der[j] ? def.derivatives[j].node() : def.unknowns[j].node());
   std::vector<Expr> columns = def.unknowns;
   columns.insert(columns.end(), def.derivatives.begin(), def.derivatives.end());
-  for (JacobianEntry& e : jacobian(def.residuals, columns)) rows[e.row].push_back(std::move(e));
+  for (const JacobianEntry& e : jacobian(def.residuals, columns)) rows[e.row].push_back(e);
   const auto is_algebraic = [&](std::size_t j) { return j < n && !under_der[j]; };
   const auto is_bounded = [&](const JacobianEntry& e) {
     if ((e.column < n && under_der[e.column]) || e.value.is_number()) return true;

@@ -39,7 +39,6 @@ class Surfaces {
   Expr without_followers(Expr a) const;
 
  private:
-
   const FlatModel& model_;
   std::vector<Surface> surfaces_;
   std::vector<std::size_t> by_relation_;

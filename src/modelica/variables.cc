@@ -512,9 +512,9 @@ void Flattener::declare_variable(Instance& leaf) {
       const ParameterUse::Pause looked_at_only;  // another value may be right
       const std::optional<double> begin = fixed_number(start_value);
       if (begin && !std::isfinite(*begin))
-        throw Error(fmt::format("the start value {} of '{}' is not finite", to_string(start_value),
-                                name),
-                    place.location());
+        throw Error(
+            fmt::format("the start value {} of '{}' is not finite", to_string(start_value), name),
+            place.location());
     }
     variable_places_.push_back(place.location());
     const double scale = nominal > 0.0 && std::isfinite(nominal) ? nominal : 1.0;

@@ -116,7 +116,7 @@ std::string write_hdf5_partial(const Trajectory& layout, const PointRows& rows,
       file.write_piece(stream.column, first, values);
     }
   }
-  const std::string partial = file.partial_path();
+  std::string partial = file.partial_path();
   file.finish_in_place();
   return partial;
 }

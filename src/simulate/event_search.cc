@@ -199,7 +199,7 @@ bool EventIteration::is_refused() const {
 // possible: its relations at zero have to turn to the values they have.
 bool EventIteration::has_a_future(double t, const SystemState& settled, std::size_t mode,
                                   bool is_second_choice) {
-  if (!solved_) return true;        // entering the mode says what is wrong
+  if (!solved_) return true;               // entering the mode says what is wrong
   if (just_after_.expand(0)) return true;  // and all relations agree with it
   evaluate(relation_values_, t, settled);
   const std::vector<double> here = relation_values_.values;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include "simulate/enter_mode.h"
@@ -33,10 +32,10 @@ const Visit* find_circle(const Run& run) {
     return std::ranges::equal(a.slots, b.slots);
   };
   const Visit* before = nullptr;
-  for (const Visit& visit : run.instant.sequence | std::views::reverse) {
-    if (visit.mode != &run.now.mode->mode() || !same(visit.state, run.now.state)) continue;
+  for (auto visit = run.instant.sequence.rbegin(); visit != run.instant.sequence.rend(); ++visit) {
+    if (visit->mode != &run.now.mode->mode() || !same(visit->state, run.now.state)) continue;
     if (before != nullptr) return before;
-    before = &visit;
+    before = &*visit;
   }
   return nullptr;
 }

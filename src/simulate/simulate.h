@@ -78,8 +78,8 @@ struct SimulateOptions {
 //     store the points of the step
 //     if a guard fired: settle (successor, transition, consistent point, next mode), restart
 //
-// Guards that are zero when a mode starts are judged by what they do just after: those that rise are
-// armed, those that fall switch at once (KM Remark 12).
+// Guards that are zero when a mode starts are judged by what they do just after: those that rise
+// are armed, those that fall switch at once (KM Remark 12).
 //
 // Throws Error for wrong input before integration starts. Everything that happens later is in the
 // result: reason, message, and all points up to there.
