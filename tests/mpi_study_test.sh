@@ -18,12 +18,15 @@ for ranks in 2 4; do
   cmp alone.csv ranks$ranks.csv || fail "$ranks ranks give another file"
 done
 
-# One rank dies in the middle. mpirun then ends the others; what is finished is kept.
+# One rank dies in the middle of a study of some seconds. mpirun then ends the others; what is
+# finished is kept.
+study[3]=e=lin:0.5:0.9:30000
+"$saltus" "${study[@]}" --output alone.csv || fail "alone, longer"
 done_blocks() { [ -e killed.csv.journal/blocks ] && tr -d '\0' <killed.csv.journal/blocks | wc -c || echo 0; }
 mpirun -n 4 --oversubscribe "$saltus" "${study[@]}" --output killed.csv >/dev/null 2>&1 &
 launcher=$!
 for _ in $(seq 500); do
-  [ "$(done_blocks)" -ge 3 ] && break
+  [ "$(done_blocks)" -ge 3 ] || [ -e killed.csv ] && break
   sleep 0.02
 done
 rank=$(pgrep -P $launcher -f "output killed.csv" | tail -n 1)
