@@ -225,6 +225,18 @@ TEST(Instant, FixedStartValuesThatNoModeKeepsAreRefused) {
   EXPECT_NE(result.message.find("fixed start value of 'w"), std::string::npos) << result.message;
 }
 
+// What is set is exact: a change below the tolerance is no error of the steps.
+TEST(Instant, ASmallResetIsAnEvent) {
+  for (const double tolerance : {1e-2, 1e-3, 1e-6}) {
+    const SimulateResult result =
+        simulate(load("model M Real x(start = 1, fixed = true); equation der(x) = 0;"
+                      " when time > 0.5 then reinit(x, pre(x) + 1e-7); end when; end M;"),
+                 {.stop_time = 1.0, .tolerance = tolerance});
+    ASSERT_EQ(result.events.size(), 1U) << tolerance;
+    EXPECT_EQ(result.events.front().jumps.at("x"), std::pair(1.0, 1.0 + 1e-7));
+  }
+}
+
 // The guard that catches a string is its constraint. What the constraint keeps at zero is no first
 // integral to be added: the projection then moved the mass along the circle.
 TEST(Instant, AStringThatIsCaughtKeepsThePosition) {

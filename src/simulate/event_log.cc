@@ -8,10 +8,14 @@
 #include <string_view>
 #include <utility>
 
+#include "model/build.h"
 #include "simulate/mode_run.h"
 
 namespace saltus {
 namespace {
+
+// Relative: a smaller change of what is set is none.
+constexpr double kRounding = 1e-12;
 
 constexpr std::array<std::string_view, 10> kPrecedence = {
     "zeno",   "sliding-entry", "sliding-exit", "instantaneous", "jump",
@@ -67,8 +71,14 @@ void note_motion(const GuardMotion& motion, Event& event) {
 }
 
 void note_changes(const HybridSystem& system, const ModeRun& mode, const SystemState& left,
-                  const SystemState& right, Event& event, const AnalysedMode* from) {
+                  const SystemState& right, Event& event, const AnalysedMode* from,
+                  const std::vector<bool>& set) {
   const AnalysedMode& entered = mode.analysed();
+  std::vector<bool> is_set = set;
+  is_set.resize(std::max(system.variables().size(), left.values.size()), false);
+  if (system.flat() != nullptr)
+    for (const Reinit& reset : system.flat()->reduced.reinits)
+      if (reset.variable.is_variable()) is_set[reset.variable.node()->variable().index()] = true;
   const auto was_differential = [&](VariableId id) {
     if (from == nullptr) return false;
     const auto found = std::lower_bound(from->unknowns.begin(), from->unknowns.end(), id);
@@ -84,8 +94,11 @@ void note_changes(const HybridSystem& system, const ModeRun& mode, const SystemS
     if (after == before) continue;
     const double size = std::max(std::abs(before), system.variable(id).nominal);
     const bool counts = entered.differential[j] || was_differential(id);
-    if (counts && !mode.is_no_jump(event.time, after - before, size, left.slopes[id.index()]))
-      event.jumps[system.variable(id).name] = {before, after};
+    // What is set is exact, what is carried has the errors of the steps before.
+    const bool jumps = is_set[id.index()] ? std::abs(after - before) > kRounding * size
+                                          : !mode.is_no_jump(event.time, after - before, size,
+                                                             left.slopes[id.index()]);
+    if (counts && jumps) event.jumps[system.variable(id).name] = {before, after};
   }
   for (std::size_t i = 0; i < right.values.size(); ++i) {
     if (right.values[i] == left.values[i]) continue;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/analysed_mode.h"
 #include "locate/guard_watch.h"
@@ -18,9 +19,11 @@ Event begin_event(double time, const Mode& from, const Firing& firing);
 Event begin_event(double time, const Mode& in, std::string cause);
 
 // Notes which values the event changed: unknowns that are differential in the mode entered or left
-// (`from`, if given) as jumps, variables that are held in the mode entered as discrete.
+// (`from`, if given) as jumps, variables that are held in the mode entered as discrete. `set`, by
+// VariableId: what the transition sets exactly; resets of flat models are known.
 void note_changes(const HybridSystem& system, const ModeRun& entered, const SystemState& left,
-                  const SystemState& right, Event& event, const AnalysedMode* from = nullptr);
+                  const SystemState& right, Event& event, const AnalysedMode* from = nullptr,
+                  const std::vector<bool>& set = {});
 
 // Notes that the projection into the mode entered was cut short by its guards.
 void note_pinnacle(const Mode& entered, const TransferOutcome& transfer, Event& event);

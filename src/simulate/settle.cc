@@ -196,7 +196,7 @@ void log_entry(Run& run, Event event, bool hop_follows_event, const AnalysedMode
   now.left.slopes.resize(now.state.values.size(), 0.0);
   run.log.recorder->store(now.time, now.mode->analysed().id, now.state);
   event.to = now.mode->mode().name;
-  note_changes(run.system, *now.mode, now.left, now.state, event, from);
+  note_changes(run.system, *now.mode, now.left, now.state, event, from, run.instant.set);
   if (run.events != nullptr) event.discrete.merge(run.events->changes(now.left, now.state));
   log_event(run.log.result, std::move(event), hop_follows_event);
 }
